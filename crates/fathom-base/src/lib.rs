@@ -1,0 +1,1 @@
+//! Units, clocks, atomic file writes and child processes.

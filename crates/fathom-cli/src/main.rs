@@ -1,0 +1,2 @@
+//! The binary `fathom`.
+fn main() {}

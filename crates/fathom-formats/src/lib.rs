@@ -1,0 +1,1 @@
+//! File syntax: bytes in, values out.

@@ -1,0 +1,1 @@
+//! The vocabulary: systems, cases, results, verdicts, events and the contracts between crates.

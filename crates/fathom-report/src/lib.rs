@@ -1,0 +1,1 @@
+//! View models and their text, SVG, HTML, PDF and CSV renderings.

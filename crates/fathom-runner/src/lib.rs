@@ -1,0 +1,1 @@
+//! Plan, run loop, repetition, resume, monitor and cancellation.

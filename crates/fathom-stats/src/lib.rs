@@ -1,0 +1,1 @@
+//! Numeric formulas: moments, intervals, percentiles, histograms and tests of difference.

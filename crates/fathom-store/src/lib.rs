@@ -1,0 +1,1 @@
+//! Result files, journals and the index on disk.

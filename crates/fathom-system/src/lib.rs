@@ -1,0 +1,1 @@
+//! Describes the machine, resolves targets and witnesses what the devices did.

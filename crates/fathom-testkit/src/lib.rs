@@ -1,0 +1,1 @@
+//! Helpers for tests: golden files, redaction, fake clocks and file trees.
