@@ -1,1 +1,42 @@
-//! The vocabulary: systems, cases, results, verdicts, events and the contracts between crates.
+//! The vocabulary of Fathom: systems, cases, results, verdicts and events, and the contracts
+//! between the crates that measure, keep and show.
+//!
+//! A [`ResultFile`] holds [`System`]s, [`Case`]s, one [`ResultRecord`] for each metric of a case
+//! (with an [`Entry`] for each system), and the [`Run`]s whose [`Trial`]s the entries come from.
+
+mod case;
+mod contract;
+mod error;
+mod event;
+mod evidence;
+mod figure;
+mod identity;
+mod machine;
+mod option;
+mod result;
+mod system;
+mod verdict;
+
+pub use case::{Case, CaseId, Implementation, ImplementationKind, Options};
+pub use contract::{
+    Context, Estimate, Host, Observer, Prepared, Progress, Sink, Test, TestInfo, Unmet, Witness,
+};
+pub use error::{ModelError, OptionError, SinkError, TestError};
+pub use event::{Event, PlannedCase, RunEnd, RunHeader, StopReason};
+pub use evidence::{
+    CacheEvidence, ClockEvidence, CpuEvidence, DataEvidence, DeviceEvidence, DirectEvidence,
+    DurabilityEvidence, Evidence, FileEvidence, HostEvidence, IoEvidence, PressureEvidence,
+};
+pub use figure::Figure;
+pub use identity::{PtsIdentity, case_id, pts_comparison_hash};
+pub use machine::{
+    Board, Cpu, Drive, Layer, LayerKind, Link, Machine, Memory, MemoryBacking, Mount, Platform,
+    TargetInfo, TargetKind,
+};
+pub use option::{Choice, OptionInfo, OptionKind};
+pub use result::{
+    Direction, Display, Entry, EntryDetails, FORMAT_VERSION, Generator, Metric, Origin, PtsFacts,
+    ResultFile, ResultRecord, Run, Series, Spread, Trial, Warning,
+};
+pub use system::{Field, System};
+pub use verdict::{Level, Reason, Verdict};

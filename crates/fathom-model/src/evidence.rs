@@ -1,0 +1,291 @@
+//! What a trial saw besides its numbers; rules turn it into a verdict. Every field that could not
+//! be had is absent, which is not the same as zero.
+
+use serde::{Deserialize, Serialize};
+
+/// Everything gathered about one trial's measured window.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Evidence {
+    /// The test's own account of its I/O.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub io: Option<IoEvidence>,
+    /// Whether direct I/O was asked for and took effect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direct: Option<DirectEvidence>,
+    /// The file under test.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<FileEvidence>,
+    /// The page cache over the file under test.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheEvidence>,
+    /// What was written, and whether the stack below compresses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<DataEvidence>,
+    /// What the numbers promise about durability.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub durability: Option<DurabilityEvidence>,
+    /// CPU of the threads that submit I/O.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<CpuEvidence>,
+    /// What the machine saw over the window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostEvidence>,
+    /// The clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock: Option<ClockEvidence>,
+    /// Counts of a workload's operations by name: `NTCreateX`, `fsync`.
+    #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    pub counts: std::collections::BTreeMap<String, u64>,
+    /// Sentences of the test or engine worth keeping, such as a fallback it took.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// Counts of the measured window, from the engine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct IoEvidence {
+    /// Length of the window.
+    pub window_ns: u64,
+    /// Completed reads and writes (and trims), without syncs.
+    pub operations: u64,
+    /// Bytes the application read.
+    pub read_bytes: u64,
+    /// Bytes the application wrote.
+    pub written_bytes: u64,
+    /// Bytes the application discarded.
+    pub trimmed_bytes: u64,
+    /// Sum over the latency histograms' counts; must equal `operations`.
+    pub histogram_count: u64,
+    /// Sum over the interval rows' operations; must equal `operations`.
+    pub interval_count: u64,
+    /// Latencies beyond the histogram's range.
+    pub clipped: u64,
+    /// Mean submit-to-reap latency.
+    pub latency_ns_mean: f64,
+    /// Mean number of operations in flight, measured by the engine independently of latency.
+    pub in_flight_mean: f64,
+    /// The depth asked for, over all jobs.
+    pub depth_total: u64,
+    /// One block, when all are of one size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block_size_bytes: Option<u64>,
+    /// Operations that failed.
+    pub errors: u64,
+    /// The engine that did the work.
+    pub engine: String,
+}
+
+/// Direct I/O: asked, offered, and done.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct DirectEvidence {
+    /// The test asked for O_DIRECT.
+    pub requested: bool,
+    /// Opening with O_DIRECT succeeded.
+    pub opened: bool,
+    /// Memory alignment by `statx(STATX_DIOALIGN)`; absent when the file system names none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_align_bytes: Option<u32>,
+    /// Offset alignment by `statx(STATX_DIOALIGN)`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset_align_bytes: Option<u32>,
+    /// One real aligned transfer succeeded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transfer_ok: Option<bool>,
+    /// Pages of the file that one aligned direct read left in the page cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transfer_cached_pages: Option<u64>,
+}
+
+/// The file under test.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct FileEvidence {
+    /// Its size.
+    pub size_bytes: u64,
+    /// Bytes of the span under test that were never written (holes and unwritten extents), by
+    /// FIEMAP; absent where the file system has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unwritten_bytes: Option<u64>,
+    /// Number of extents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extents: Option<u64>,
+    /// The machine's memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+}
+
+/// Residency of the file in the page cache, by `cachestat(2)`, else `mincore(2)`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct CacheEvidence {
+    /// Bytes resident when the window began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resident_bytes_before: Option<u64>,
+    /// Bytes resident when it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resident_bytes_after: Option<u64>,
+    /// The state the case asks for: `cold`, `warm`, `any`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub asked: String,
+}
+
+/// What the data is like.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct DataEvidence {
+    /// How the buffers are filled: `random`, `compressible 50%`, `zeros`, as the original does.
+    pub contents: String,
+    /// Share of the bytes a fast compressor could save, estimated on a sample of what was
+    /// written, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compressible_share: Option<f64>,
+    /// What below the test compresses or deduplicates, `btrfs compress=lzo`; absent when nothing
+    /// is known to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compressing_stack: Option<String>,
+}
+
+/// What an acknowledged write means.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct DurabilityEvidence {
+    /// In words: `none`, `fdatasync every write`, `fsync at the end, inside the window`.
+    pub policy: String,
+    /// Every write was made durable before the window ended.
+    pub durable: bool,
+    /// Syncs done in the window.
+    pub syncs: u64,
+    /// How long the final flush took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub final_flush_ns: Option<u64>,
+}
+
+/// The threads that submit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct CpuEvidence {
+    /// User CPU over the window, all submitting threads.
+    pub user_ns: u64,
+    /// System CPU likewise.
+    pub system_ns: u64,
+    /// CPU of the busiest submitting thread as a share of the window, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busiest_share: Option<f64>,
+    /// Involuntary context switches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub involuntary_switches: Option<u64>,
+}
+
+/// The machine over the window.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct HostEvidence {
+    /// Length between the two looks.
+    pub window_ns: u64,
+    /// The leaf drives under the target; empty when there are none (memory, network).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<DeviceEvidence>,
+    /// The target is memory: `tmpfs`, `ramfs`, `zram`, `loop on tmpfs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_backed: Option<String>,
+    /// The file system of the target by its own name.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub file_system: String,
+    /// Bytes this process's group read from storage, `/proc/self/io`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_read_bytes: Option<u64>,
+    /// Bytes it sent to storage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_written_bytes: Option<u64>,
+    /// One-minute load average at the start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load_before: Option<f64>,
+    /// And at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load_after: Option<f64>,
+    /// Share of all CPU time stolen by the hypervisor, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steal_share: Option<f64>,
+    /// Share of all CPU time that was busy, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busy_share: Option<f64>,
+    /// Pressure stall information.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pressure: Option<PressureEvidence>,
+    /// The slowest link between the leaf drives and the CPU, bytes a second, all drives together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_bytes_per_second: Option<u64>,
+    /// Times this control group was throttled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<u64>,
+}
+
+/// One leaf drive, deltas of `/proc/diskstats`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct DeviceEvidence {
+    /// Kernel name: `nvme0n1`.
+    pub name: String,
+    /// Reads completed.
+    pub reads: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Writes completed.
+    pub writes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// Bytes discarded.
+    pub discarded_bytes: u64,
+    /// Flushes completed; absent on kernels before 5.5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flushes: Option<u64>,
+    /// Time with I/O in flight.
+    pub busy_ns: u64,
+    /// `write back` or `write through`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_cache: Option<String>,
+}
+
+/// Time lost to pressure over the window, in nanoseconds of "some".
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct PressureEvidence {
+    /// Waiting for CPU.
+    pub cpu_ns: u64,
+    /// Waiting for I/O; ours included.
+    pub io_ns: u64,
+    /// Waiting for memory.
+    pub memory_ns: u64,
+}
+
+/// The clock the trial was timed with.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct ClockEvidence {
+    /// The kernel's clock source: `tsc`, `kvm-clock`.
+    pub source: String,
+    /// What stamps the I/O: `rdtsc`, `clock_gettime`.
+    pub stamp: String,
+    /// Cost of one reading.
+    pub read_ns: f64,
+    /// Times the monotonic clock was seen to go backwards.
+    pub backward_steps: u64,
+    /// How far calendar and monotonic time moved apart over the window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall_drift_ns: Option<i64>,
+}
