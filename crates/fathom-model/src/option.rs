@@ -3,6 +3,9 @@ use serde::Serialize;
 
 use crate::error::OptionError;
 
+#[cfg(test)]
+mod tests;
+
 /// One row of a test's option table; parser, help, reference page and web form come from it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OptionInfo {
