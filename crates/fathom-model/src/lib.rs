@@ -33,7 +33,7 @@ pub use machine::{
     Board, Cpu, Drive, Layer, LayerKind, Link, Machine, Memory, MemoryBacking, Mount, Platform,
     TargetInfo, TargetKind,
 };
-pub use option::{Choice, OptionInfo, OptionKind};
+pub use option::{Choice, OptionInfo, OptionKind, SizeShares, Word, WordNumber, Worded};
 pub use result::{
     Direction, Display, Entry, EntryDetails, FORMAT_VERSION, Generator, Metric, Origin, PtsFacts,
     ResultFile, ResultRecord, Run, Series, Spread, Trial, Warning,

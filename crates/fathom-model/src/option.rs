@@ -5,6 +5,9 @@ use crate::error::OptionError;
 
 #[cfg(test)]
 mod tests;
+mod value;
+
+pub use value::{SizeShares, Word, WordNumber, Worded};
 
 /// One row of a test's option table; parser, help, reference page and web form come from it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -54,6 +57,10 @@ pub enum OptionKind {
     Flag,
     /// Any text on one line, at most 4096 bytes.
     Text,
+    /// One of these words, some with a number: `uniform`, `zipf:1.2` (see [`Worded`]).
+    Word(&'static [Word]),
+    /// Sizes between the two with their shares: `4KiB/60:64KiB/40` (see [`SizeShares`]).
+    SizeShares(Bytes, Bytes),
 }
 
 const TEXT_LIMIT: usize = 4096;
@@ -161,6 +168,12 @@ impl OptionInfo {
                 true => Ok(value.to_owned()),
                 false => Err(format!("one line of at most {TEXT_LIMIT} bytes")),
             },
+            OptionKind::Word(words) => value::canonical_word(words, value),
+            OptionKind::SizeShares(low, high) => match value.parse::<SizeShares>() {
+                Ok(shares) if shares.are_within(low, high) => Ok(shares.to_string()),
+                Ok(_) => Err(format!("sizes from {low} to {high}")),
+                Err(error) => Err(error.expected.to_owned()),
+            },
         }
     }
 }
@@ -195,7 +208,7 @@ where
 }
 
 /// The candidate nearest to `typed` by edit distance, when it is near enough to be meant.
-pub(crate) fn nearest<'a>(
+pub fn nearest<'a>(
     typed: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<String> {

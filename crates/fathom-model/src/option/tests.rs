@@ -12,8 +12,13 @@ fn size() -> OptionInfo {
 }
 
 fn engine() -> OptionInfo {
-    OptionInfo::new("engine", OptionKind::Choice, "auto", "How I/O is submitted.")
-        .menu(&["auto", "io_uring", "libaio", "psync"])
+    OptionInfo::new(
+        "engine",
+        OptionKind::Choice,
+        "auto",
+        "How I/O is submitted.",
+    )
+    .menu(&["auto", "io_uring", "libaio", "psync"])
 }
 
 #[track_caller]
@@ -84,10 +89,52 @@ fn only_near_names_are_proposed() {
     assert_eq!(nearest("zzzzzz", names), None);
 }
 
+fn distribution() -> OptionInfo {
+    const WORDS: &[Word] = &[
+        Word::plain("once"),
+        Word::with_number("zipf", 0.01, 5.0, 1.2),
+    ];
+    OptionInfo::new("distribution", OptionKind::Word(WORDS), "once", "")
+}
+
+fn split() -> OptionInfo {
+    let kind = OptionKind::SizeShares(Bytes::new(512), Bytes::new(1 << 30));
+    OptionInfo::new("block-split", kind, "none", "").or_none()
+}
+
+#[test]
+fn words_take_the_number_they_declare() {
+    accepts(&distribution(), "once", "once");
+    accepts(&distribution(), "zipf", "zipf:1.2");
+    accepts(&distribution(), "zipf:0.90", "zipf:0.9");
+    for bad in ["once:1", "zipf:", "zipf:7", "zipf:nan", "zip"] {
+        let error = distribution().canonical("io", bad).unwrap_err().to_string();
+        let expected = "expected one of once, zipf:NUMBER (0.01 to 5)";
+        assert!(error.contains(expected), "{error}");
+    }
+    let parsed: Worded = "zipf:0.9".parse().unwrap();
+    assert_eq!((parsed.word.as_str(), parsed.number), ("zipf", Some(0.9)));
+}
+
+#[test]
+fn splits_add_up_to_a_hundred() {
+    accepts(&split(), "4k/60:64k/40%", "4KiB/60:64KiB/40");
+    accepts(&split(), "none", "none");
+    for bad in ["4k", "4k/60", "4k/60:8k/50", "4k/0:8k/100", "", "4k/60:"] {
+        assert!(split().canonical("io", bad).is_err(), "{bad}");
+    }
+    refuses(
+        &split(),
+        "100/50:4k/50",
+        "option block-split of test io: \"100/50:4k/50\" is not accepted; expected sizes from 512B \
+         to 1GiB, or none",
+    );
+}
+
 proptest! {
     #[test]
     fn no_value_panics_and_canonical_is_stable(typed in "\\PC{0,40}") {
-        for option in [size(), engine(), OptionInfo::new("t", OptionKind::Text, "", "")] {
+        for option in [size(), engine(), distribution(), split(), OptionInfo::new("t", OptionKind::Text, "", "")] {
             if let Ok(once) = option.canonical("io", &typed) {
                 prop_assert_eq!(option.canonical("io", &once), Ok(once.clone()));
             }
