@@ -3,6 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
+/// JSON has no text for "not a number": it is written as null and must come back.
+fn null_is_nan<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
+}
+
 /// Everything gathered about one trial's measured window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -41,6 +46,9 @@ pub struct Evidence {
     /// Sentences of the test or engine worth keeping, such as a fallback it took.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// What newer versions wrote here.
+    #[serde(flatten)]
+    pub extra: serde_json::Map<String, serde_json::Value>,
 }
 
 /// Counts of the measured window, from the engine.
@@ -65,8 +73,12 @@ pub struct IoEvidence {
     /// Latencies beyond the histogram's range.
     pub clipped: u64,
     /// Mean submit-to-reap latency.
+    #[serde(deserialize_with = "null_is_nan")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub latency_ns_mean: f64,
     /// Mean number of operations in flight, measured by the engine independently of latency.
+    #[serde(deserialize_with = "null_is_nan")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub in_flight_mean: f64,
     /// The depth asked for, over all jobs.
     pub depth_total: u64,
@@ -282,6 +294,8 @@ pub struct ClockEvidence {
     /// What stamps the I/O: `rdtsc`, `clock_gettime`.
     pub stamp: String,
     /// Cost of one reading.
+    #[serde(deserialize_with = "null_is_nan")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub read_ns: f64,
     /// Times the monotonic clock was seen to go backwards.
     pub backward_steps: u64,

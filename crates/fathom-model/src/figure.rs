@@ -28,17 +28,14 @@ impl Figure {
     /// ```
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
-        let is_number = text
-            .bytes()
-            .all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
-        let value = text
-            .parse::<f64>()
-            .ok()
-            .filter(|value| is_number && value.is_finite())?;
-        let has_own_text = value.to_string() != text;
+        if text.len() > MAX_TEXT || !text.bytes().all(is_number_byte) {
+            return None;
+        }
+        let value = text.parse::<f64>().ok().filter(|value| value.is_finite())?;
+        let text_says_more = !is_shortest(text) && value.to_string() != text;
         Some(Self {
             value,
-            text: has_own_text.then(|| text.into()),
+            text: text_says_more.then(|| text.into()),
         })
     }
 
@@ -66,10 +63,34 @@ impl fmt::Display for Figure {
     }
 }
 
+/// Longest text taken for a number.
+const MAX_TEXT: usize = 400;
+
+fn is_number_byte(byte: u8) -> bool {
+    byte.is_ascii_digit() || b"+-.eE".contains(&byte)
+}
+
+/// Whether a number's own shortest text certainly is this text: at most 15 digits, which a `f64`
+/// holds exactly, and no zero that could be left out. Spares formatting nearly every number of a
+/// large file.
+fn is_shortest(text: &str) -> bool {
+    let (whole, decimals) = match text.split_once('.') {
+        Some((whole, decimals)) => (whole, Some(decimals)),
+        None => (text, None),
+    };
+    let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    text.len() <= 16
+        && all_digits(whole)
+        && (whole == "0" || !whole.starts_with('0'))
+        && decimals.is_none_or(|part| all_digits(part) && !part.ends_with('0'))
+        && text.len() - usize::from(decimals.is_some()) <= 15
+}
+
 /// On disk: a bare number, or a string when the print has more to it than the number.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(untagged)]
+#[cfg(feature = "schema")]
+#[derive(schemars::JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
 enum FigureShape {
     Number(f64),
     Text(String),
@@ -86,10 +107,36 @@ impl Serialize for Figure {
 
 impl<'de> Deserialize<'de> for Figure {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let error = || serde::de::Error::custom("expected a finite number or its printed text");
-        match FigureShape::deserialize(deserializer)? {
-            FigureShape::Number(value) => Self::new(value).ok_or_else(error),
-            FigureShape::Text(text) => Self::parse(&text).ok_or_else(error),
-        }
+        deserializer.deserialize_any(FigureVisitor)
     }
 }
+
+struct FigureVisitor;
+
+impl serde::de::Visitor<'_> for FigureVisitor {
+    type Value = Figure;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a finite number or its printed text")
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Figure, E> {
+        Figure::new(value)
+            .ok_or_else(|| E::invalid_value(serde::de::Unexpected::Float(value), &self))
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Figure, E> {
+        self.visit_f64(value as f64)
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Figure, E> {
+        self.visit_f64(value as f64)
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Figure, E> {
+        Figure::parse(text).ok_or_else(|| E::invalid_value(serde::de::Unexpected::Str(text), &self))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -13,6 +13,7 @@ mod figure;
 mod identity;
 mod machine;
 mod option;
+mod pts_json;
 mod result;
 mod system;
 mod verdict;
@@ -33,7 +34,10 @@ pub use machine::{
     Board, Cpu, Drive, Layer, LayerKind, Link, Machine, Memory, MemoryBacking, Mount, Platform,
     TargetInfo, TargetKind,
 };
-pub use option::{Choice, OptionInfo, OptionKind, SizeShares, Word, WordNumber, Worded};
+pub use option::{
+    Choice, OptionInfo, OptionKind, SizeShares, Word, WordNumber, Worded, nearest,
+};
+pub use pts_json::PtsJson;
 pub use result::{
     Direction, Display, Entry, EntryDetails, FORMAT_VERSION, Generator, Metric, Origin, PtsFacts,
     ResultFile, ResultRecord, Run, Series, Spread, Trial, Warning,

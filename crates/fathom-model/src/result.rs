@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::case::{Case, CaseId};
 use crate::evidence::Evidence;
 use crate::figure::Figure;
+use crate::pts_json::PtsJson;
 use crate::system::System;
 use crate::verdict::Verdict;
 
@@ -125,6 +126,9 @@ pub struct Metric {
     pub is_primary: bool,
     /// Whether the run loop repeats until this metric is known well enough.
     pub steers: bool,
+    /// What newer versions wrote here.
+    #[serde(flatten)]
+    pub extra: serde_json::Map<String, serde_json::Value>,
 }
 
 /// How a result is drawn.
@@ -226,6 +230,9 @@ pub struct Entry {
     /// What does not fit above.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Box<EntryDetails>>,
+    /// What newer versions wrote here.
+    #[serde(flatten)]
+    pub extra: serde_json::Map<String, serde_json::Value>,
 }
 
 /// Rare parts of an entry.
@@ -243,8 +250,8 @@ pub struct EntryDetails {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncertain: Option<String>,
     /// The entry's `JSON` object of a PTS file.
-    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
-    pub pts_json: serde_json::Map<String, serde_json::Value>,
+    #[serde(skip_serializing_if = "PtsJson::is_empty")]
+    pub pts_json: PtsJson,
     /// The text of `RawString`, when the samples do not reproduce it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_text: Option<String>,
@@ -330,8 +337,15 @@ pub struct Series {
     pub start_ns: u64,
     /// Length of a step.
     pub step_ns: u64,
-    /// One value a step.
+    /// One value a step; not a number (null on disk) where a step has none.
+    #[serde(deserialize_with = "nulls_are_nan")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Option<f64>>"))]
     pub values: Vec<f64>,
+}
+
+fn nulls_are_nan<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    let values = Vec::<Option<f64>>::deserialize(deserializer)?;
+    Ok(values.into_iter().map(|v| v.unwrap_or(f64::NAN)).collect())
 }
 
 impl ResultFile {
