@@ -118,6 +118,12 @@ pub struct Estimate {
     pub space: Bytes,
     /// Files that exist at the same time.
     pub inodes: u64,
+    /// Cases of a run with the same number here use one layout (a file that they all read and
+    /// write): its space and its preparation count once. `None`: the case has its own.
+    pub layout: Option<u64>,
+    /// The case must not be prepared while others are: it starts a server, for example, whose work
+    /// would disturb them. Such a case is measured on its own instead of in turn with the others.
+    pub exclusive: bool,
 }
 
 /// Where a trial is.

@@ -12,6 +12,15 @@ use crate::system::System;
 pub enum Event {
     /// The plan stands, nothing was written yet.
     RunStarted(Box<RunHeader>),
+    /// An unfinished run goes on, in a new process and a new scratch directory.
+    RunResumed {
+        /// When.
+        at: WallTime,
+        /// Version of Fathom that goes on.
+        version: String,
+        /// The new scratch directory.
+        scratch: String,
+    },
     /// A case is being prepared (its file laid out, for example).
     PreparingCase {
         /// The case.
@@ -75,6 +84,12 @@ pub struct RunHeader {
     pub name: String,
     /// Title of the result file.
     pub title: String,
+    /// What the result file is about.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// The saved result this run is added to; absent when it becomes a result of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub add_to: Option<String>,
     /// Version of Fathom.
     pub version: String,
     /// Start.
@@ -101,6 +116,10 @@ pub struct RunHeader {
     pub run_budget: Option<Nanos>,
     /// Limit on bytes written by the tests.
     pub write_limit: Option<Bytes>,
+    /// Longest a trial or a preparation may take; `None`: ten minutes or ten times the estimate,
+    /// whichever is longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial_limit: Option<Nanos>,
 }
 
 /// A case and what is expected of it.
@@ -123,6 +142,9 @@ pub struct PlannedCase {
     pub trial_bytes: Bytes,
     /// Bytes the preparation is expected to write.
     pub prepare_bytes: Bytes,
+    /// Cases of one group are prepared together and interleaved; groups follow one another.
+    #[serde(default)]
+    pub group: u32,
 }
 
 /// Why a case was not repeated further.
@@ -144,6 +166,8 @@ pub enum StopReason {
     Failing,
     /// The user stopped the run.
     Cancelled,
+    /// The user skipped the case.
+    Skipped,
     /// Every trial gives the same by construction (a count, a check).
     Deterministic,
 }

@@ -40,7 +40,7 @@ pub use option::{
 pub use pts_json::PtsJson;
 pub use result::{
     Direction, Display, Entry, EntryDetails, FORMAT_VERSION, Generator, Metric, Origin, PtsFacts,
-    ResultFile, ResultRecord, Run, Series, Spread, Trial, Warning,
+    ResultFile, ResultRecord, Run, Series, Spread, Status, Trial, Warning,
 };
 pub use system::{Field, System};
 pub use verdict::{Level, Reason, Verdict};

@@ -31,6 +31,9 @@ pub struct ResultFile {
     pub modified: Option<WallTime>,
     /// The tool that wrote it.
     pub generator: Generator,
+    /// Whether the runs in it came to their end.
+    #[serde(skip_serializing_if = "Status::is_complete")]
+    pub status: Status,
     /// Where it came from, when it was imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<Box<Origin>>,
@@ -49,6 +52,25 @@ pub struct ResultFile {
     /// What newer versions wrote here.
     #[serde(flatten)]
     pub extra: serde_json::Map<String, serde_json::Value>,
+}
+
+/// Whether everything that was planned was measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Nothing is missing (trials may have failed).
+    #[default]
+    Complete,
+    /// The run was stopped or had to end early; `resume` goes on.
+    Partial,
+}
+
+impl Status {
+    /// Whether nothing is missing.
+    pub fn is_complete(&self) -> bool {
+        *self == Self::Complete
+    }
 }
 
 /// The tool that wrote a file.
