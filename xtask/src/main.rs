@@ -1,2 +1,50 @@
-//! Development tasks.
-fn main() {}
+//! Development tasks: `cargo xtask test`, `bench`, `gen`, `kill-test`.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a development tool talks to its terminal"
+)]
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+mod generate;
+mod kill;
+mod run;
+mod test;
+
+const USAGE: &str = "\
+usage: cargo xtask TASK
+
+  test                 what CI runs: installs peers (as root), format, lints, all tests, both feature sets
+  gen [--check]        writes the generated pages of docs/, or says which differ
+  kill-test [RUNS]     kills fathom at random moments, resumes, counts what was lost (default 20)
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match task(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn task(words: &[&str]) -> Result<()> {
+    match words {
+        ["test"] => test::test(),
+        ["gen"] => generate::write(),
+        ["gen", "--check"] => generate::check(),
+        ["kill-test"] => kill::kill_test(20),
+        ["kill-test", runs] => kill::kill_test(runs.parse()?),
+        [] | ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        _ => bail!("unknown task: {}\n{USAGE}", words.join(" ")),
+    }
+}
