@@ -1,1 +1,50 @@
-//! File syntax: bytes in, values out.
+//! File syntax: bytes in, values out. Nothing here touches the file system.
+//!
+//! ```
+//! let bytes = br#"{"fathom_result": 1, "title": "A drive"}"#;
+//! assert_eq!(fathom_formats::detect(bytes), Some(fathom_formats::Format::Native));
+//! let file = fathom_formats::import(bytes, "drive.json")?;
+//! assert_eq!(file.title, "A drive");
+//! # Ok::<(), fathom_formats::FormatError>(())
+//! ```
+
+mod detect;
+mod error;
+mod json;
+pub mod native;
+mod text;
+
+pub use detect::{Format, detect};
+pub use error::{FormatError, Place};
+use fathom_model::ResultFile;
+
+/// The largest file that is read.
+pub const MAX_BYTES: usize = 256 << 20;
+
+/// Reads a result file of any known format; the format is told by the content, the name only
+/// appears in texts.
+///
+/// # Errors
+/// [`FormatError`] with the name, the place, and what was expected.
+pub fn import(bytes: &[u8], name: &str) -> Result<ResultFile, FormatError> {
+    read_any(bytes).map_err(|error| error.in_file(name))
+}
+
+fn read_any(bytes: &[u8]) -> Result<ResultFile, FormatError> {
+    check_size(bytes)?;
+    match detect(bytes) {
+        Some(Format::Native) => native::read(bytes),
+        None => Err(detect::unrecognised(bytes)),
+    }
+}
+
+fn check_size(bytes: &[u8]) -> Result<(), FormatError> {
+    match bytes.len() > MAX_BYTES {
+        true => Err(FormatError::Limit {
+            what: "size of the file in bytes",
+            found: bytes.len() as u64,
+            limit: MAX_BYTES as u64,
+        }),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,8 @@
+//! Everything here runs on real files; the shared corpus lies beside the repository.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a helper of a test may panic as a test may"
+)]
+
+mod schema;
+mod support;
