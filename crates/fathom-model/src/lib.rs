@@ -6,6 +6,7 @@
 
 mod case;
 mod contract;
+pub mod definition;
 mod error;
 mod event;
 mod evidence;
