@@ -4,7 +4,10 @@
 //! A [`ResultFile`] holds [`System`]s, [`Case`]s, one [`ResultRecord`] for each metric of a case
 //! (with an [`Entry`] for each system), and the [`Run`]s whose [`Trial`]s the entries come from.
 
+mod assemble;
 mod case;
+pub mod compare;
+mod conditions;
 mod contract;
 pub mod definition;
 mod error;
@@ -19,7 +22,9 @@ mod result;
 mod system;
 mod verdict;
 
+pub use assemble::{ResultBuilder, trial_ids};
 pub use case::{Case, CaseId, Implementation, ImplementationKind, Options};
+pub use conditions::{Condition, conditions_of};
 pub use contract::{
     Context, Estimate, Host, Observer, Prepared, Progress, Sink, Test, TestInfo, Unmet, Witness,
 };
@@ -35,9 +40,7 @@ pub use machine::{
     Board, Cpu, Drive, Layer, LayerKind, Link, Machine, Memory, MemoryBacking, Mount, Platform,
     TargetInfo, TargetKind,
 };
-pub use option::{
-    Choice, OptionInfo, OptionKind, SizeShares, Word, WordNumber, Worded, nearest,
-};
+pub use option::{Choice, OptionInfo, OptionKind, SizeShares, Word, WordNumber, Worded, nearest};
 pub use pts_json::PtsJson;
 pub use result::{
     Direction, Display, Entry, EntryDetails, FORMAT_VERSION, Generator, Metric, Origin, PtsFacts,

@@ -1,0 +1,306 @@
+//! From events to a result file. A live run and the replay of its journal go through the same
+//! code, so that both give the same bytes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::case::CaseId;
+use crate::event::{Event, PlannedCase, RunEnd, RunHeader, StopReason};
+use crate::figure::Figure;
+use crate::result::{
+    Display, Entry, Generator, Metric, ResultFile, ResultRecord, Run, Status, Trial,
+};
+use crate::verdict::{Reason, Verdict};
+
+#[cfg(test)]
+mod tests;
+
+/// Collects the events of one run and makes its result file.
+#[derive(Clone, Debug, Default)]
+pub struct ResultBuilder {
+    header: Option<Box<RunHeader>>,
+    runs: BTreeMap<CaseId, Run>,
+    notes: Vec<String>,
+    end: Option<RunEnd>,
+    modified: Option<fathom_base::WallTime>,
+}
+
+impl ResultBuilder {
+    /// A builder that has seen nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A builder that has seen these events.
+    pub fn replay<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
+        let mut builder = Self::new();
+        for event in events {
+            builder.apply(event);
+        }
+        builder
+    }
+
+    /// Takes the next event. A trial whose id is known already is not taken twice.
+    pub fn apply(&mut self, event: &Event) {
+        match event {
+            Event::RunStarted(header) => {
+                self.modified = Some(header.started);
+                self.header = Some(header.clone());
+            }
+            Event::RunResumed { at, .. } => {
+                self.modified = Some(*at);
+                self.end = None;
+                // What the user stopped is open again.
+                for run in self.runs.values_mut() {
+                    run.stop = run.stop.filter(|stop| *stop != StopReason::Cancelled);
+                }
+            }
+            Event::CaseUnavailable { case, reason } => {
+                self.run(case).unavailable = Some(reason.clone());
+            }
+            Event::TrialFinished { case, trial } => {
+                let run = self.run(case);
+                if !run.trials.iter().any(|known| known.id == trial.id) {
+                    run.trials.push((**trial).clone());
+                }
+            }
+            Event::CaseStopped { case, reason } => self.run(case).stop = Some(*reason),
+            Event::Note { text } => {
+                if !self.notes.contains(text) {
+                    self.notes.push(text.clone());
+                }
+            }
+            Event::RunFinished { end, at } => {
+                self.end = Some(*end);
+                self.modified = Some(*at);
+            }
+            Event::PreparingCase { .. } | Event::TrialStarted { .. } | Event::Progress { .. } => {}
+        }
+    }
+
+    /// The head of the run, once it was seen.
+    pub fn header(&self) -> Option<&RunHeader> {
+        self.header.as_deref()
+    }
+
+    /// How the run ended, once it has.
+    pub fn end(&self) -> Option<RunEnd> {
+        self.end
+    }
+
+    /// The trials of a case so far, failed ones included.
+    pub fn trials(&self, case: &CaseId) -> &[Trial] {
+        self.runs.get(case).map_or(&[], |run| &run.trials)
+    }
+
+    /// What is known of a case so far.
+    pub fn case_run(&self, case: &CaseId) -> Option<&Run> {
+        self.runs.get(case)
+    }
+
+    /// The result file; `None` before the head of the run was seen.
+    ///
+    /// The runs keep the order of the plan, whatever order the trials ran in.
+    pub fn build(&self) -> Option<ResultFile> {
+        let header = self.header.as_deref()?;
+        let generator = Generator {
+            name: "fathom".to_owned(),
+            version: header.version.clone(),
+        };
+        let mut file = ResultFile::new(header.title.clone(), generator);
+        file.description.clone_from(&header.description);
+        file.modified = self.modified;
+        file.status = match self.end {
+            Some(RunEnd::Complete) => Status::Complete,
+            _ => Status::Partial,
+        };
+        file.systems.push((*header.system).clone());
+        for planned in &header.cases {
+            file.cases.push(planned.case.clone());
+            file.results.extend(records(planned));
+            file.runs.push(self.finished_run(header, planned));
+        }
+        if !self.notes.is_empty() {
+            let name = format!("run-{}.notes", header.run_id);
+            file.logs.insert(name, self.notes.join("\n"));
+        }
+        file.rebuild();
+        Some(file)
+    }
+
+    fn run(&mut self, case: &CaseId) -> &mut Run {
+        self.runs.entry(case.clone()).or_insert_with(|| Run {
+            case: case.clone(),
+            ..Run::default()
+        })
+    }
+
+    fn finished_run(&self, header: &RunHeader, planned: &PlannedCase) -> Run {
+        let mut run = self.runs.get(&planned.case.id).cloned().unwrap_or_default();
+        run.case = planned.case.id.clone();
+        run.system.clone_from(&header.system.identifier);
+        if run.unavailable.is_none() {
+            run.unavailable.clone_from(&planned.unavailable);
+        }
+        run
+    }
+}
+
+/// The records of a case, without entries. A case that cannot run has one record: the reason is
+/// said once, not once a metric.
+fn records(planned: &PlannedCase) -> Vec<ResultRecord> {
+    let record = |metric: &Metric, display| ResultRecord {
+        case: planned.case.id.clone(),
+        metric: metric.clone(),
+        title: planned.title.clone(),
+        version: planned.case.implementation.to_string(),
+        description: planned.case.label.clone(),
+        display,
+        ..ResultRecord::default()
+    };
+    if planned.metrics.is_empty() {
+        return vec![record(&Metric::default(), Display::NoResult)];
+    }
+    if planned.unavailable.is_some() {
+        let primary = planned.metrics.iter().find(|metric| metric.is_primary);
+        let metric = primary.unwrap_or(&planned.metrics[0]);
+        return vec![record(metric, Display::Bar)];
+    }
+    let all = planned.metrics.iter();
+    all.map(|metric| record(metric, Display::Bar)).collect()
+}
+
+impl ResultFile {
+    /// Recomputes the entries that come from trials, after runs were merged, renamed or dropped.
+    ///
+    /// For each run (trials of one case on one system) every record of that case gets one entry of
+    /// that system, in the place of the one it had. Records without runs, such as imported ones,
+    /// are left alone. Does nothing the second time.
+    pub fn rebuild(&mut self) {
+        let mut done: BTreeSet<(&CaseId, &str)> = BTreeSet::new();
+        for run in &self.runs {
+            if !done.insert((&run.case, &run.system)) {
+                continue;
+            }
+            let same = |other: &&Run| other.case == run.case && other.system == run.system;
+            let pooled: Vec<&Run> = self.runs.iter().filter(same).collect();
+            for record in self.results.iter_mut().filter(|r| r.case == run.case) {
+                let Some(mut entry) = entry_of(&pooled, &record.metric) else {
+                    continue;
+                };
+                match record.entries.iter_mut().find(|e| e.system == run.system) {
+                    Some(known) => {
+                        entry.details = known.details.take();
+                        *known = entry;
+                    }
+                    None => record.entries.push(entry),
+                }
+            }
+        }
+    }
+}
+
+/// What the runs of one case on one system say about a metric: a number, why there is none, or
+/// `None` when they say nothing (they have not begun).
+fn entry_of(runs: &[&Run], metric: &Metric) -> Option<Entry> {
+    let trials: Vec<&Trial> = runs.iter().flat_map(|run| &run.trials).collect();
+    let good: Vec<&Trial> = trials
+        .iter()
+        .copied()
+        .filter(|trial| trial.error.is_none() && trial.values.contains_key(&metric.id))
+        .collect();
+    let samples: Vec<Figure> = good
+        .iter()
+        .filter_map(|trial| trial.values.get(&metric.id).cloned())
+        .collect();
+    let unavailable = runs.iter().find_map(|run| run.unavailable.as_deref());
+    let error = match (unavailable, failures(&trials)) {
+        (Some(reason), _) if samples.is_empty() => Some(format!("not available: {reason}")),
+        (_, Some(failures)) => Some(failures),
+        (_, None) if samples.is_empty() && !trials.is_empty() => {
+            Some(format!("no trial gave {}", metric_name(metric)))
+        }
+        _ => None,
+    };
+    if samples.is_empty() && error.is_none() {
+        return None;
+    }
+    Some(Entry {
+        system: runs.first()?.system.clone(),
+        value: mean(&samples),
+        verdict: aggregate(&good),
+        samples,
+        error: error.map(Into::into),
+        ..Entry::default()
+    })
+}
+
+fn metric_name(metric: &Metric) -> &str {
+    match metric.title.as_str() {
+        "" => &metric.id,
+        title => title,
+    }
+}
+
+/// `None` when no trial failed.
+fn failures(trials: &[&Trial]) -> Option<String> {
+    let failed: Vec<&str> = trials
+        .iter()
+        .filter_map(|trial| trial.error.as_deref())
+        .collect();
+    let first = failed.first()?;
+    Some(match (failed.len(), trials.len()) {
+        (1, 1) => (*first).to_owned(),
+        (failed, of) if failed == of => format!("all {of} trials failed: {first}"),
+        (failed, of) => format!("{failed} of {of} trials failed: {first}"),
+    })
+}
+
+/// The mean; of a single sample the sample itself, with the text it was printed with.
+fn mean(samples: &[Figure]) -> Option<Figure> {
+    match samples {
+        [] => None,
+        [only] => Some(only.clone()),
+        _ => {
+            let n = samples.len() as f64;
+            let sum: f64 = samples.iter().map(Figure::value).sum();
+            // Only values near the largest `f64` overflow the sum.
+            Figure::new(sum / n)
+                .or_else(|| Figure::new(samples.iter().map(|sample| sample.value() / n).sum()))
+        }
+    }
+}
+
+/// The verdict of an entry: the worst of its good trials, each reason once, with the number of
+/// trials it was raised in.
+fn aggregate(good: &[&Trial]) -> Verdict {
+    let mut verdict = Verdict::default();
+    for trial in good {
+        verdict.absorb(&trial.verdict);
+    }
+    let count = |rule: &str, of: fn(&Verdict) -> &[Reason]| {
+        let raised = |trial: &&&Trial| of(&trial.verdict).iter().any(|r| r.rule == rule);
+        good.iter().filter(raised).count()
+    };
+    for reason in &mut verdict.reasons {
+        let k = count(&reason.rule, |verdict| &verdict.reasons);
+        say_count(reason, k, good.len());
+    }
+    for note in &mut verdict.notes {
+        let k = count(&note.rule, |verdict| &verdict.notes);
+        say_count(note, k, good.len());
+    }
+    verdict
+}
+
+fn say_count(reason: &mut Reason, raised: usize, of: usize) {
+    if of > 1 {
+        reason.text = format!("{} (in {raised} of {of} trials)", reason.text);
+    }
+}
+
+/// The ids of all trials of a file; merging and saving ask what is in it already.
+pub fn trial_ids(file: &ResultFile) -> BTreeSet<&str> {
+    let runs = file.runs.iter();
+    runs.flat_map(|run| run.trials.iter().map(|trial| trial.id.as_str()))
+        .collect()
+}
