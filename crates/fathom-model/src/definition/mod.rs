@@ -4,5 +4,6 @@
 
 pub mod io;
 mod menu;
+pub mod sqlite;
 
 pub(crate) use menu::menu;
