@@ -1,7 +1,7 @@
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-use crate::case::{CaseId, Implementation, Options};
+use crate::case::{CaseId, Implementation, ImplementationKind, Options};
 
 /// The identity of a case: the first 16 hexadecimal digits of SHA-256 over the test, the major part
 /// of its version, the implementation and its version, and the options that are not at their
@@ -58,13 +58,8 @@ pub struct PtsIdentity<'a> {
 /// version and scale, joined by commas, each trimmed; the profile loses everything from its last
 /// dot on (`pts/fio-2.1.0` is compared as `pts/fio-2.1`).
 pub fn pts_comparison_hash(of: PtsIdentity<'_>) -> String {
-    let profile = match (of.identifier.trim(), of.identifier.rfind('.')) {
-        ("", _) => of.title,
-        (_, Some(dot)) => &of.identifier[..dot],
-        (identifier, None) => identifier,
-    };
     let fields = [
-        profile,
+        pts_profile(of.identifier, of.title),
         of.arguments,
         of.description,
         of.app_version,
@@ -76,4 +71,39 @@ pub fn pts_comparison_hash(of: PtsIdentity<'_>) -> String {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The identity of the case behind an imported result.
+///
+/// `profile` is what the comparison hash uses (`pts/fio-2.1`, or the title where there is no
+/// identifier); metrics of one run (MB/s and IOPS) share it, as the unit is not part of it.
+pub fn imported_case_id(
+    profile: &str,
+    arguments: &str,
+    description: &str,
+    app_version: &str,
+) -> CaseId {
+    let implementation = Implementation {
+        kind: ImplementationKind::Imported,
+        name: profile.trim().to_owned(),
+        version: app_version.trim().to_owned(),
+    };
+    let chosen: Options = [
+        ("arguments", arguments.trim()),
+        ("description", description.trim()),
+    ]
+    .into_iter()
+    .filter(|(_, text)| !text.is_empty())
+    .collect();
+    case_id("imported", "", &implementation, &chosen)
+}
+
+/// The profile of an identifier as PTS compares it: `pts/fio-2.1` of `pts/fio-2.1.0`, the title
+/// where there is no identifier.
+pub fn pts_profile<'a>(identifier: &'a str, title: &'a str) -> &'a str {
+    match (identifier.trim(), identifier.rfind('.')) {
+        ("", _) => title.trim(),
+        (_, Some(dot)) => identifier[..dot].trim(),
+        (identifier, None) => identifier,
+    }
 }

@@ -35,7 +35,7 @@ pub use evidence::{
     DurabilityEvidence, Evidence, FileEvidence, HostEvidence, IoEvidence, PressureEvidence,
 };
 pub use figure::Figure;
-pub use identity::{PtsIdentity, case_id, pts_comparison_hash};
+pub use identity::{PtsIdentity, case_id, imported_case_id, pts_comparison_hash, pts_profile};
 pub use machine::{
     Board, Cpu, Drive, Layer, LayerKind, Link, Machine, Memory, MemoryBacking, Mount, Platform,
     TargetInfo, TargetKind,
