@@ -6,6 +6,74 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum StatsError {
+    /// There are not enough values for what was asked.
+    #[error("{what} needs at least {needed} values, got {got}")]
+    TooFewValues {
+        /// What was to be computed.
+        what: &'static str,
+        /// Fewest values it takes.
+        needed: usize,
+        /// Values given.
+        got: usize,
+    },
+    /// There are more values than the method handles.
+    #[error("{what} takes at most {limit} values, got {got}")]
+    TooManyValues {
+        /// What was to be computed.
+        what: &'static str,
+        /// Most values it takes.
+        limit: usize,
+        /// Values given.
+        got: usize,
+    },
+    /// A value is NaN, infinite or so large that its square would be.
+    #[error("value {position} is {value}, expected a finite number up to 1e120")]
+    NotFinite {
+        /// Place of the value, from 0.
+        position: usize,
+        /// The value.
+        value: f64,
+    },
+    /// A value is zero or negative where a logarithm or reciprocal is taken.
+    #[error("{what} needs values above 0, value {position} is {value}")]
+    NotPositive {
+        /// What was to be computed.
+        what: &'static str,
+        /// Place of the value, from 0.
+        position: usize,
+        /// The value.
+        value: f64,
+    },
+    /// An argument is outside its range.
+    #[error("{what} is {value}, expected {expected}")]
+    OutOfRange {
+        /// The argument.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// Its range in words.
+        expected: &'static str,
+    },
+    /// Lists that belong together differ in length.
+    #[error("{what} {position} has {got} values, expected {expected} as in the first")]
+    LengthMismatch {
+        /// What one list is.
+        what: &'static str,
+        /// Place of the list, from 0.
+        position: usize,
+        /// Length of the first list.
+        expected: usize,
+        /// Length of this one.
+        got: usize,
+    },
+    /// No finite interval exists because the divisor may be zero.
+    #[error("{what} has no finite interval: the divisor {mean} is not distinguishable from 0")]
+    Unbounded {
+        /// What was to be computed.
+        what: &'static str,
+        /// Mean of the divisor.
+        mean: f64,
+    },
     /// A histogram in a file is in another unit than nanoseconds.
     #[error("histogram field `unit` is {unit:?}, expected \"ns\"")]
     HistogramUnit {

@@ -1,0 +1,131 @@
+//! Normal, Student t, noncentral t and binomial distributions, as the tests here need them.
+//!
+//! Normal and Student t come from `statrs`. Callers inside this crate vouch for the ranges.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::function::beta::beta_reg;
+use statrs::function::erf::{erfc, erfc_inv};
+use statrs::function::gamma::ln_gamma;
+
+/// Above this many degrees of freedom Student t is the normal distribution to 7 digits.
+const NORMAL_FROM_DF: f64 = 1e7;
+
+/// P(Z <= z).
+pub(crate) fn normal_cdf(z: f64) -> f64 {
+    0.5 * erfc(-z / std::f64::consts::SQRT_2)
+}
+
+/// The z with P(Z <= z) = `p`, 0 < p < 1.
+pub(crate) fn normal_quantile(p: f64) -> f64 {
+    -std::f64::consts::SQRT_2 * erfc_inv(2.0 * p)
+}
+
+/// P(|Z| >= |z|).
+pub(crate) fn normal_two_sided_p(z: f64) -> f64 {
+    erfc(z.abs() / std::f64::consts::SQRT_2)
+}
+
+/// P(|T| >= |t|) with `df` degrees of freedom.
+///
+/// Through the incomplete beta function, so that small p values keep their digits
+/// (Abramowitz & Stegun 26.7.1).
+pub(crate) fn t_two_sided_p(t: f64, df: f64) -> f64 {
+    assert!(df > 0.0, "degrees of freedom are positive");
+    if df > NORMAL_FROM_DF {
+        return normal_two_sided_p(t);
+    }
+    beta_reg(0.5 * df, 0.5, df / (df + t * t)).clamp(0.0, 1.0)
+}
+
+/// P(T >= t) with `df` degrees of freedom.
+pub(crate) fn t_upper_p(t: f64, df: f64) -> f64 {
+    let half = 0.5 * t_two_sided_p(t, df);
+    if t >= 0.0 { half } else { 1.0 - half }
+}
+
+/// The t with P(T <= t) = `p`, 0 < p < 1, `df` > 0.
+pub(crate) fn t_quantile(p: f64, df: f64) -> f64 {
+    assert!(p > 0.0 && p < 1.0, "a quantile lies between 0 and 1");
+    if df > NORMAL_FROM_DF {
+        return normal_quantile(p);
+    }
+    StudentsT::new(0.0, 1.0, df).map_or(f64::INFINITY, |t| t.inverse_cdf(p))
+}
+
+/// P(T <= t) of the noncentral t distribution with noncentrality `delta`.
+///
+/// Lenth's series (1989, AS 243), the incomplete beta terms by recurrence.
+pub(crate) fn noncentral_t_cdf(t: f64, df: f64, delta: f64) -> f64 {
+    if t < 0.0 {
+        return 1.0 - noncentral_t_cdf(-t, df, -delta);
+    }
+    let x = t * t / (t * t + df);
+    let half = 0.5 * delta * delta;
+    let b = 0.5 * df;
+    // P_j and Q_j: Poisson-like weights; beta terms I_x(j + 1/2, b) and I_x(j + 1, b).
+    let mut p = (-half).exp();
+    let mut q = delta * (-half).exp() * (2.0 / std::f64::consts::PI).sqrt();
+    let mut odd = IncompleteBeta::new(0.5, b, x);
+    let mut even = IncompleteBeta::new(1.0, b, x);
+    let mut sum = 0.0;
+    let mut weight_left = 1.0;
+    for j in 0..1000 {
+        let j = f64::from(j);
+        sum += p * odd.value + q * even.value;
+        weight_left -= p;
+        if weight_left < 1e-14 || (j > half && p.max(q.abs()) < 1e-15) {
+            break;
+        }
+        p *= half / (j + 1.0);
+        q *= half / (j + 1.5);
+        odd.step();
+        even.step();
+    }
+    (normal_cdf(-delta) + 0.5 * sum).clamp(0.0, 1.0)
+}
+
+/// I_x(a, b) for rising a: I_x(a+1, b) = I_x(a, b) - x^a (1-x)^b / (a B(a, b)).
+struct IncompleteBeta {
+    a: f64,
+    b: f64,
+    x: f64,
+    value: f64,
+    /// x^a (1-x)^b / (a B(a, b)).
+    step: f64,
+}
+
+impl IncompleteBeta {
+    fn new(a: f64, b: f64, x: f64) -> Self {
+        let ln_beta = ln_gamma(a) + ln_gamma(b) - ln_gamma(a + b);
+        let step = (a * x.ln() + b * (1.0 - x).ln() - ln_beta).exp() / a;
+        Self {
+            a,
+            b,
+            x,
+            value: beta_reg(a, b, x),
+            step,
+        }
+    }
+
+    fn step(&mut self) {
+        self.value = (self.value - self.step).max(0.0);
+        self.step *= self.x * (self.a + self.b) / (self.a + 1.0);
+        self.a += 1.0;
+    }
+}
+
+/// Probabilities P(K = k), k = 0..=n, of a binomial count; `n` at most a few thousand.
+pub(crate) fn binomial_pmf(n: u32, p: f64) -> Vec<f64> {
+    let total = f64::from(n);
+    let ln_choose = |k: f64| ln_gamma(total + 1.0) - ln_gamma(k + 1.0) - ln_gamma(total - k + 1.0);
+    let at = |k: u32| {
+        let k = f64::from(k);
+        // 0 * ln 0 is 0 here.
+        let power = |base: f64, e: f64| if e == 0.0 { 0.0 } else { e * base.ln() };
+        (ln_choose(k) + power(p, k) + power(1.0 - p, total - k)).exp()
+    };
+    (0..=n).map(at).collect()
+}
+
+#[cfg(test)]
+mod tests;
