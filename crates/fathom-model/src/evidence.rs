@@ -197,6 +197,9 @@ pub struct CpuEvidence {
     /// Involuntary context switches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub involuntary_switches: Option<u64>,
+    /// The submitting threads poll for completions by design, so a busy thread means nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub polls: bool,
 }
 
 /// The machine over the window.
@@ -233,6 +236,21 @@ pub struct HostEvidence {
     /// Share of all CPU time that was busy, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub busy_share: Option<f64>,
+    /// Share of all CPU time spent in user mode by anyone, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_share: Option<f64>,
+    /// User CPU of this process and of the children it waited for; steps of 10 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_user_ns: Option<u64>,
+    /// System CPU likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_system_ns: Option<u64>,
+    /// Processors the shares above are of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<u32>,
+    /// Why there are no device counters: `nfs4 is a network file system`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub devices_unseen: Option<String>,
     /// Pressure stall information.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pressure: Option<PressureEvidence>,

@@ -15,6 +15,7 @@ mod event;
 mod evidence;
 mod figure;
 mod identity;
+pub mod judge;
 mod machine;
 mod option;
 mod pts_json;
@@ -37,8 +38,8 @@ pub use evidence::{
 pub use figure::Figure;
 pub use identity::{PtsIdentity, case_id, imported_case_id, pts_comparison_hash, pts_profile};
 pub use machine::{
-    Board, Cpu, Drive, Layer, LayerKind, Link, Machine, Memory, MemoryBacking, Mount, Platform,
-    TargetInfo, TargetKind,
+    Board, Cpu, Drive, Layer, LayerKind, Link, Machine, Memory, MemoryBacking, Mount, Peripherals,
+    Platform, TargetInfo, TargetKind,
 };
 pub use option::{Choice, OptionInfo, OptionKind, SizeShares, Word, WordNumber, Worded, nearest};
 pub use pts_json::PtsJson;

@@ -15,6 +15,11 @@ pub struct Machine {
     pub board: Board,
     /// Kernel, operating system, virtualisation, limits.
     pub platform: Platform,
+    /// Every disk of the machine, whether under the target or not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub disks: Vec<Drive>,
+    /// Graphics, network, sound.
+    pub peripherals: Peripherals,
     /// What newer versions wrote here.
     #[serde(flatten)]
     pub extra: serde_json::Map<String, serde_json::Value>,
@@ -51,6 +56,9 @@ pub struct Cpu {
     /// Whether simultaneous multithreading is active.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub smt: Option<bool>,
+    /// Energy performance preference: `balance_performance`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub energy_preference: Option<String>,
     /// Vulnerabilities with the kernel's answer, sorted by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub vulnerabilities: Vec<(String, String)>,
@@ -90,6 +98,25 @@ pub struct Board {
     /// Product name of the whole system.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub product: String,
+    /// Chipset, by the host bridge.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub chipset: String,
+}
+
+/// What else is plugged in, in the words of the PCI name list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Peripherals {
+    /// Display controllers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub graphics: Vec<String>,
+    /// Network controllers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub network: Vec<String>,
+    /// Sound controllers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub audio: Vec<String>,
 }
 
 /// Kernel and what surrounds it.
@@ -127,6 +154,27 @@ pub struct Platform {
     /// Compiler found on the machine: `GCC 12.2.0`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compiler: Option<String>,
+    /// How the compiler was configured, paths and branding left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compiler_options: Option<String>,
+    /// Python found on the machine: `3.11.2`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub python: Option<String>,
+    /// Java found on the machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub java: Option<String>,
+    /// `kernel.io_uring_disabled`: 0 allowed, 1 for the privileged only, 2 for nobody.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub io_uring_disabled: Option<u32>,
+    /// `acpi` platform profile: `balanced`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub platform_profile: Option<String>,
+    /// SELinux enforces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selinux_enforcing: Option<bool>,
+    /// Load average over a minute when the machine was described.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<f64>,
 }
 
 /// What kind of target the user named.
@@ -160,6 +208,14 @@ pub struct TargetInfo {
     pub memory: Option<MemoryBacking>,
     /// The file system is on another machine.
     pub is_network: bool,
+    /// File systems below the mount, nearest first: what holds an overlay's upper directory or the
+    /// backing file of a loop device.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub below: Vec<Mount>,
+    /// Why the chain ends before a drive: `zfs hides its devices`, `virtiofs: the drive belongs to
+    /// the host`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opaque: Option<String>,
     /// The device stack, top first, each layer once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<Layer>,
@@ -328,6 +384,15 @@ pub struct Drive {
     /// Whether it can be removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removable: Option<bool>,
+    /// Whether the kernel counts its I/O (`queue/iostats`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counts_io: Option<bool>,
+    /// `host-aware` or `host-managed` for zoned drives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zoned: Option<String>,
+    /// Kernel names of the paths to a multipath NVMe name space: `nvme0c0n1`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
     /// What newer versions wrote here.
     #[serde(flatten)]
     pub extra: serde_json::Map<String, serde_json::Value>,

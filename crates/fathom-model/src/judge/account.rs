@@ -1,0 +1,143 @@
+//! Rules about the test's own account of its work.
+
+use crate::result::Trial;
+use crate::verdict::{Level, Verdict};
+
+use super::{Seen, limits, percent, reason};
+
+/// Little's law: the rate times the time each request takes is the number in flight.
+pub(super) fn little(seen: &Seen<'_>, verdict: &mut Verdict) {
+    let Some(io) = &seen.evidence.io else { return };
+    let is_measured = io.in_flight_mean > 0.0 && io.latency_ns_mean > 0.0 && io.window_ns > 0;
+    if !is_measured || io.operations < limits::LITTLE_OPERATIONS {
+        return;
+    }
+    let operations = io.operations as f64;
+    let expected = operations * io.latency_ns_mean / io.window_ns as f64;
+    // Requests in flight at the borders are counted on one side only.
+    let border = 2.0 * io.depth_total as f64 / operations;
+    let difference = (expected - io.in_flight_mean).abs() / io.in_flight_mean;
+    if difference > limits::LITTLE + border {
+        let text = format!(
+            "Rate x mean latency gives {expected:.3} requests in flight, counted were {:.3} \
+             ({} apart; allowed are {}).",
+            io.in_flight_mean,
+            percent(difference),
+            percent(limits::LITTLE + border)
+        );
+        let short = "latency and rate disagree";
+        verdict.object(Level::Invalid, reason("littles-law", short, text));
+    }
+}
+
+/// Every account of the same operations gives the same number.
+pub(super) fn counts(seen: &Seen<'_>, verdict: &mut Verdict) {
+    let Some(io) = &seen.evidence.io else { return };
+    let mut wrong = Vec::new();
+    for (what, count) in [
+        ("latency histograms", io.histogram_count),
+        ("intervals", io.interval_count),
+    ] {
+        let is_counted = count > 0 || seen.facts.counts_itself;
+        if is_counted && count != io.operations {
+            wrong.push(format!("the {what} hold {count}"));
+        }
+    }
+    let bytes = io
+        .read_bytes
+        .saturating_add(io.written_bytes)
+        .saturating_add(io.trimmed_bytes);
+    if let Some(block) = io.block_size_bytes.filter(|_| io.errors == 0)
+        && io.operations.saturating_mul(block) != bytes
+    {
+        wrong.push(format!(
+            "{bytes} bytes are not {} blocks of {block}",
+            io.operations
+        ));
+    }
+    if io.clipped > 0 {
+        let clipped = io.clipped;
+        wrong.push(format!("{clipped} latencies were beyond the histogram"));
+    }
+    if !wrong.is_empty() {
+        let text = format!(
+            "{} operations completed, but {}.",
+            io.operations,
+            wrong.join("; ")
+        );
+        verdict.object(Level::Invalid, reason("counts", "counts disagree", text));
+    }
+}
+
+/// Operations that failed are not work done.
+pub(super) fn errors(seen: &Seen<'_>, verdict: &mut Verdict) {
+    let Some(io) = &seen.evidence.io else { return };
+    if io.errors > 0 {
+        let text = format!(
+            "{} operations failed beside the {} that completed.",
+            io.errors, io.operations
+        );
+        let short = format!("{} I/O errors", io.errors);
+        verdict.object(Level::Suspect, reason("io-errors", short, text));
+    }
+}
+
+/// Names the percentiles that rest on too few samples.
+pub(super) fn few_samples(trial: &Trial, verdict: &mut Verdict) {
+    let weak: Vec<(f64, u64)> = trial
+        .values
+        .keys()
+        .filter_map(|metric| too_few(metric, trial))
+        .collect();
+    if weak.is_empty() {
+        return;
+    }
+    let parts: Vec<String> = weak
+        .iter()
+        .map(|(p, count)| format!("p{} has {count} of {}", short_p(*p), needed(*p)))
+        .collect();
+    let text = format!("Samples, of those needed: {}.", parts.join(", "));
+    let note = reason("few-samples", "too few samples for a percentile", text);
+    verdict.note(note);
+}
+
+/// The percentile and the samples of a metric that has too few, by its name (`latency-p99.9`,
+/// `read-latency-p99.9`).
+pub(super) fn too_few(metric: &str, trial: &Trial) -> Option<(f64, u64)> {
+    let p = percentile_of(metric)?;
+    let count = samples_of(metric, trial)?;
+    (count < needed(p)).then_some((p, count))
+}
+
+/// The percentile in a metric's name, in per cent.
+fn percentile_of(metric: &str) -> Option<f64> {
+    let digits = metric.rsplit('-').next()?.strip_prefix('p')?;
+    let p: f64 = digits.parse().ok()?;
+    (0.0 < p && p < 100.0).then_some(p)
+}
+
+/// The samples behind a metric: of the histogram it is named after, else of all of them.
+fn samples_of(metric: &str, trial: &Trial) -> Option<u64> {
+    if trial.histograms.is_empty() {
+        return trial.evidence.io.as_ref().map(|io| io.histogram_count);
+    }
+    let named = trial
+        .histograms
+        .iter()
+        .find(|(name, _)| metric.starts_with(name.as_str()));
+    Some(match named {
+        Some((_, histogram)) => histogram.count(),
+        None => trial.histograms.values().map(|h| h.count()).sum(),
+    })
+}
+
+/// Samples a percentile needs.
+pub(super) fn needed(p: f64) -> u64 {
+    // Rounded first: 100 - 99.9 is 0.0999...96.
+    let tail = ((100.0 - p) * 1e9).round() / 1e11;
+    (limits::TAIL_SAMPLES / tail).round() as u64
+}
+
+pub(super) fn short_p(p: f64) -> String {
+    format!("{p}")
+}
