@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
+mod bench;
 mod generate;
 mod kill;
 mod run;
@@ -18,6 +19,7 @@ const USAGE: &str = "\
 usage: cargo xtask TASK
 
   test                 what CI runs: installs peers (as root), format, lints, all tests, both feature sets
+  bench [GROUP ...]    ratios against peers: engine, interface; --pairs N, --seconds N, --directory DIR, --build
   gen [--check]        writes the generated pages of docs/, or says which differ
   kill-test [RUNS]     kills fathom at random moments, resumes, counts what was lost (default 20)
 ";
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
 fn task(words: &[&str]) -> Result<()> {
     match words {
         ["test"] => test::test(),
+        ["bench", rest @ ..] => bench::bench(rest),
         ["gen"] => generate::write(),
         ["gen", "--check"] => generate::check(),
         ["kill-test"] => kill::kill_test(20),
