@@ -1,0 +1,654 @@
+//! The load of one job: its operations, where they are and what became of them.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use fathom_base::Bytes;
+
+use super::{Outcome, Tally, clock_of, stamps_each};
+use crate::buffer::Buffers;
+use crate::clock::StampClock;
+use crate::contents::Filler;
+use crate::engine::{Engine, Op, Queued, Wait};
+use crate::error::IoError;
+use crate::pace::{Due, Pacer};
+use crate::report::OpenLoopReport;
+use crate::shared::{Cell, Shared};
+use crate::source::{Kind, Source, Step};
+use crate::spec::{Contents, OnError, SyncKind, Verify};
+
+/// Before a moment waited for, the clock is watched instead of sleeping.
+const WATCH_NS: u64 = 50_000;
+/// Longest sleep without looking at the stop flags.
+const NAP_NS: u64 = 50_000_000;
+/// A start this much after its due time counts as late.
+const LATE_START_NS: u64 = 50_000;
+/// An operation refused with EAGAIN so often has failed.
+const MAX_RETRIES: u32 = 10_000;
+
+/// An operation in its slot.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    step: Step,
+    /// Bytes already moved by earlier parts.
+    moved: u32,
+    retries: u32,
+    may_block: bool,
+    /// From where latency counts.
+    start_ns: u64,
+    /// When it was submitted.
+    submitted_ns: u64,
+}
+
+const IDLE: Slot = Slot {
+    step: Step {
+        kind: Kind::Read,
+        offset: 0,
+        length: 0,
+    },
+    moved: 0,
+    retries: 0,
+    may_block: false,
+    start_ns: 0,
+    submitted_ns: 0,
+};
+
+/// State of a job's loop.
+pub(crate) struct Load<'a> {
+    shared: &'a Shared,
+    cell: &'a Cell,
+    clock: StampClock,
+    source: Source,
+    pacer: Pacer,
+    filler: Filler,
+    buffers: Option<Buffers>,
+    file: Option<File>,
+    tally: Tally,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    /// Slots whose operation must be queued again.
+    again: Vec<u32>,
+    /// The last stamp taken.
+    now_ns: u64,
+    in_flight: u32,
+    writes_in_flight: u32,
+    /// No operation starts at or after this moment.
+    stop_ns: u64,
+    closing: bool,
+    writes_since_sync: u32,
+    sync_due: bool,
+    writes: u64,
+    per_io: bool,
+    fills: bool,
+    verifies: bool,
+    is_open: bool,
+    failure: Option<IoError>,
+    resolution_ns: u64,
+    open_loop: OpenLoopReport,
+    final_flush_ns: Option<u64>,
+}
+
+impl<'a> Load<'a> {
+    pub(crate) fn new(
+        shared: &'a Shared,
+        index: u32,
+        depth: u32,
+        file: Option<File>,
+        buffers: Buffers,
+    ) -> Self {
+        let spec = &shared.spec;
+        let pacer = Pacer::new(spec, index);
+        let is_open = pacer.is_open();
+        Self {
+            shared,
+            cell: &shared.cells[index as usize],
+            clock: clock_of(spec),
+            source: Source::new(spec, index, &shared.cursor),
+            pacer,
+            filler: Filler::new(spec.contents, spec.seed),
+            buffers: Some(buffers),
+            file,
+            tally: Tally::new(spec.interval.as_u64(), is_open),
+            slots: vec![IDLE; depth as usize],
+            free: (0..depth).rev().collect(),
+            again: Vec::with_capacity(depth as usize),
+            now_ns: 0,
+            in_flight: 0,
+            writes_in_flight: 0,
+            stop_ns: u64::MAX,
+            closing: false,
+            writes_since_sync: 0,
+            sync_due: false,
+            // Jobs that write the same block at the same count must not write the same data.
+            writes: u64::from(index) << 14,
+            per_io: stamps_each(spec, spec.engine.is_synchronous()),
+            fills: spec.mode.writes() && spec.contents != Contents::Zeros,
+            verifies: spec.verify == Verify::Pattern,
+            is_open,
+            failure: None,
+            resolution_ns: 0,
+            open_loop: OpenLoopReport::default(),
+            final_flush_ns: None,
+        }
+    }
+
+    pub(crate) const fn in_flight(&self) -> u32 {
+        self.in_flight
+    }
+
+    /// Leaves the buffers to the kernel.
+    pub(crate) fn leak_buffers(&mut self) {
+        std::mem::forget(self.buffers.take());
+    }
+
+    /// Writes every buffer once, so that no page fault falls into the window.
+    pub(crate) fn touch_buffers(&mut self) {
+        let spec = &self.shared.spec;
+        let length = spec.block_sizes.largest().as_u64() as usize;
+        if let Some(buffers) = &mut self.buffers {
+            for slot in 0..buffers.count() {
+                // SAFETY: no operation has been queued yet.
+                let data = unsafe { buffers.slice_mut(slot, length) };
+                data.fill(0);
+                self.filler.fill(data, 0, u64::from(slot));
+            }
+        }
+    }
+
+    pub(crate) fn start(&mut self, start_ns: u64) {
+        self.now_ns = start_ns;
+        self.pacer.start(start_ns);
+        self.learn_window();
+    }
+
+    /// Does the job until nothing is in flight and nothing more is to be done.
+    ///
+    /// # Errors
+    /// The first failure, after what was in flight came back (unless the engine itself failed:
+    /// then [`Load::in_flight`] is not 0).
+    pub(crate) fn run<E: Engine>(&mut self, engine: &mut E) -> Result<(), IoError> {
+        let options = &self.shared.spec.engine_options;
+        let depth = self.slots.len() as u32;
+        let batch = match options.submit_batch {
+            0 => depth,
+            n => n.min(depth),
+        };
+        let reap_batch = options.reap_batch;
+        loop {
+            self.learn_window();
+            if self.sync_due && self.writes_in_flight == 0 {
+                self.sync_now();
+            }
+            let wake_ns = self.fill(engine, batch);
+            if self.in_flight == 0 {
+                if self.closing && self.again.is_empty() {
+                    break;
+                }
+                if let Some(wake_ns) = wake_ns {
+                    self.sleep_until(wake_ns);
+                    continue;
+                }
+            }
+            let wait = self.wait_for(wake_ns, reap_batch);
+            if let Err(failed) = engine.step(wait) {
+                return Err(self.call_error(failed.call, failed.source));
+            }
+            if !self.per_io {
+                self.stamp_batch();
+            }
+            engine.reap(&mut |slot, result| self.complete(slot, result));
+            self.publish();
+        }
+        self.publish();
+        self.failure.take().map_or(Ok(()), Err)
+    }
+
+    /// Looks at what others decide: the window, a stop, a cancel.
+    #[inline(always)]
+    fn learn_window(&mut self) {
+        let window = &self.shared.window;
+        let start = window.start();
+        if start != u64::MAX {
+            self.tally.set_window(start, window.end());
+            if self.stop_ns == u64::MAX
+                && let Some(runtime) = self.shared.spec.stop.runtime
+            {
+                self.stop_ns = start.saturating_add(runtime.as_u64());
+            }
+        }
+        if self.shared.stop.load(Ordering::Relaxed) || self.shared.cancel.is_cancelled() {
+            self.closing = true;
+        }
+    }
+
+    /// Queues up to `batch` operations; when the schedule holds the next one back, returns the
+    /// moment it is due.
+    #[inline(always)]
+    fn fill<E: Engine>(&mut self, engine: &mut E, batch: u32) -> Option<u64> {
+        if !self.again.is_empty() {
+            self.queue_again(engine);
+        }
+        let mut room = batch;
+        while room > 0 && !self.closing && !self.sync_due {
+            let Some(&slot) = self.free.last() else { break };
+            let mut due_ns = self.now_ns;
+            if !self.pacer.is_unpaced() {
+                self.now_ns = self.clock.now();
+                match self.pacer.due(self.now_ns) {
+                    Due::Since(since_ns) => due_ns = since_ns,
+                    Due::At(at_ns) if at_ns < self.stop_ns => return Some(at_ns),
+                    Due::At(_) => due_ns = u64::MAX,
+                }
+            }
+            if self.now_ns.max(if self.is_open { due_ns } else { 0 }) >= self.stop_ns
+                || due_ns == u64::MAX
+            {
+                return self.close_at_deadline();
+            }
+            let Some(step) = self.source.next() else {
+                self.closing = true;
+                break;
+            };
+            self.free.pop();
+            self.pacer.advance(step.length);
+            self.launch(engine, slot, step, due_ns);
+            room -= 1;
+        }
+        None
+    }
+
+    /// Nothing more starts; a paced job whose next operation lies beyond still ends at the
+    /// deadline, not before.
+    #[cold]
+    fn close_at_deadline(&mut self) -> Option<u64> {
+        if self.now_ns < self.stop_ns && !self.is_open {
+            return Some(self.stop_ns);
+        }
+        if self.now_ns < self.stop_ns && self.in_flight == 0 {
+            return Some(self.stop_ns);
+        }
+        self.closing = true;
+        None
+    }
+
+    #[inline(always)]
+    fn launch<E: Engine>(&mut self, engine: &mut E, slot: u32, step: Step, due_ns: u64) {
+        if step.kind == Kind::Write {
+            self.prepare_write(slot, step);
+        }
+        if self.per_io {
+            self.now_ns = self.clock.now();
+        }
+        let submitted_ns = self.now_ns;
+        let mut start_ns = submitted_ns;
+        if self.is_open {
+            start_ns = due_ns;
+            self.note_start(due_ns, submitted_ns);
+        }
+        self.slots[slot as usize] = Slot {
+            step,
+            moved: 0,
+            retries: 0,
+            may_block: false,
+            start_ns,
+            submitted_ns,
+        };
+        self.in_flight += 1;
+        self.tally.flow(submitted_ns, 1);
+        self.cell.watches[slot as usize].begin(submitted_ns, step.kind, step.offset);
+        self.queue(engine, slot);
+    }
+
+    #[inline(always)]
+    fn prepare_write(&mut self, slot: u32, step: Step) {
+        self.writes_in_flight += 1;
+        self.writes += 1;
+        if let Some((every, _)) = self.shared.spec.sync.every {
+            self.writes_since_sync += 1;
+            self.sync_due = self.writes_since_sync >= every;
+        }
+        if self.fills
+            && let Some(buffers) = &mut self.buffers
+        {
+            // SAFETY: the slot was free, so nothing of it is in flight.
+            let data = unsafe { buffers.slice_mut(slot, step.length as usize) };
+            self.filler.fill(data, step.offset, self.writes);
+        }
+    }
+
+    fn note_start(&mut self, due_ns: u64, submitted_ns: u64) {
+        let delay = submitted_ns.saturating_sub(due_ns);
+        let window = &self.shared.window;
+        if (window.start()..self.stop_ns).contains(&due_ns) {
+            self.open_loop.due += 1;
+            self.open_loop.late_starts += u64::from(delay > LATE_START_NS);
+            self.open_loop.latest_start_ns = self.open_loop.latest_start_ns.max(delay);
+        }
+    }
+
+    #[inline(always)]
+    fn queue<E: Engine>(&mut self, engine: &mut E, slot: u32) {
+        let state = &self.slots[slot as usize];
+        let address = match &self.buffers {
+            Some(buffers) => buffers.address(slot),
+            None => std::ptr::null_mut(),
+        };
+        let op = Op {
+            kind: state.step.kind,
+            slot,
+            offset: state.step.offset + u64::from(state.moved),
+            length: state.step.length - state.moved,
+            address: address.wrapping_add(state.moved as usize),
+            may_block: state.may_block,
+        };
+        match engine.queue(&op) {
+            Queued::InFlight => {}
+            Queued::Done(result) => self.complete(slot, result),
+            Queued::Full => self.again.push(slot),
+        }
+    }
+
+    #[cold]
+    fn queue_again<E: Engine>(&mut self, engine: &mut E) {
+        for _ in 0..self.again.len() {
+            if let Some(slot) = self.again.pop() {
+                self.queue(engine, slot);
+            }
+        }
+    }
+
+    /// An operation came back with `result` bytes or minus an error number.
+    #[inline(always)]
+    fn complete(&mut self, slot: u32, result: i64) {
+        if self.per_io {
+            self.now_ns = self.clock.now();
+        }
+        let state = self.slots[slot as usize];
+        if result != i64::from(state.step.length - state.moved) {
+            self.complete_oddly(slot, result);
+            return;
+        }
+        let end_ns = self.now_ns;
+        let Step { kind, length, .. } = state.step;
+        self.leave(slot, kind, end_ns);
+        self.tally
+            .record(kind, u64::from(length), state.start_ns, end_ns);
+        if self.is_open {
+            self.tally.record_service(kind, state.submitted_ns, end_ns);
+        }
+        if self.verifies {
+            self.verify(slot, state.step);
+        }
+    }
+
+    /// Frees the slot of an operation that is over.
+    #[inline(always)]
+    fn leave(&mut self, slot: u32, kind: Kind, end_ns: u64) {
+        self.tally.flow(end_ns, -1);
+        self.cell.watches[slot as usize].end();
+        self.in_flight -= 1;
+        self.writes_in_flight -= u32::from(kind == Kind::Write);
+        self.free.push(slot);
+    }
+
+    /// Short, interrupted, refused or failed.
+    #[cold]
+    fn complete_oddly(&mut self, slot: u32, result: i64) {
+        let state = &mut self.slots[slot as usize];
+        let Step { kind, .. } = state.step;
+        let rest = i64::from(state.step.length - state.moved);
+        let errno = i32::try_from(-result).unwrap_or(libc::EIO);
+        if (1..rest).contains(&result) {
+            state.moved += result as u32;
+            self.tally.in_window(kind, |t| t.short += 1);
+            self.again.push(slot);
+            return;
+        }
+        let nowait = self.shared.spec.engine_options.nowait && !state.may_block;
+        if errno == libc::EAGAIN && nowait {
+            state.may_block = true;
+            self.tally.in_window(kind, |t| t.would_block += 1);
+            self.again.push(slot);
+            return;
+        }
+        if matches!(errno, libc::EAGAIN | libc::EINTR) && state.retries < MAX_RETRIES {
+            state.retries += 1;
+            self.tally.in_window(kind, |t| t.retried += 1);
+            self.again.push(slot);
+            return;
+        }
+        let step = state.step;
+        let moved = state.moved;
+        self.leave(slot, kind, self.now_ns);
+        let errno = if result < 0 { errno } else { 0 };
+        self.fail(step, moved, errno);
+    }
+
+    /// Counts a failure or ends the job with it. Error number 0 is the end of the file.
+    fn fail(&mut self, step: Step, moved: u32, errno: i32) {
+        if self.shared.spec.on_error == OnError::Count {
+            self.tally.record_error(step.kind, errno);
+            return;
+        }
+        self.closing = true;
+        let path = self.shared.spec.target.path.clone();
+        let offset = step.offset + u64::from(moved);
+        let length = Bytes::new(u64::from(step.length - moved));
+        let call = step.kind.name();
+        let error = match errno {
+            0 if step.kind == Kind::Read => IoError::EndOfFile {
+                path,
+                offset,
+                length,
+            },
+            libc::ENOSPC | libc::EDQUOT => IoError::NoSpace {
+                path,
+                call,
+                offset,
+                length,
+            },
+            errno => IoError::Transfer {
+                path,
+                call,
+                offset,
+                length,
+                source: io::Error::from_raw_os_error(if errno == 0 { libc::EIO } else { errno }),
+            },
+        };
+        self.failure.get_or_insert(error);
+    }
+
+    #[cold]
+    fn verify(&mut self, slot: u32, step: Step) {
+        let Some(buffers) = &mut self.buffers else {
+            return;
+        };
+        // SAFETY: the operation of this slot is over, and no other was queued in it.
+        let data = unsafe { buffers.slice_mut(slot, step.length as usize) };
+        let Err(mismatch) = self.filler.verify(data, step.offset) else {
+            return;
+        };
+        self.tally.in_window(step.kind, |t| t.corrupt += 1);
+        if self.shared.spec.on_error == OnError::Stop {
+            self.closing = true;
+            self.failure.get_or_insert(IoError::Corrupt {
+                path: self.shared.spec.target.path.clone(),
+                offset: step.offset,
+                length: Bytes::new(u64::from(step.length)),
+                mismatch,
+            });
+        }
+    }
+
+    /// How long the next step waits.
+    #[inline(always)]
+    fn wait_for(&mut self, wake_ns: Option<u64>, reap_batch: u32) -> Wait {
+        if let Some(wake_ns) = wake_ns {
+            self.now_ns = self.clock.now();
+            let left = wake_ns.saturating_sub(self.now_ns);
+            return match left {
+                0..WATCH_NS => Wait::For(0),
+                _ => Wait::AtMost((left - WATCH_NS).min(NAP_NS)),
+            };
+        }
+        let blocked = self.free.is_empty() || self.closing || self.sync_due;
+        if blocked && self.again.is_empty() {
+            Wait::For(reap_batch.min(self.in_flight))
+        } else {
+            Wait::For(0)
+        }
+    }
+
+    /// One stamp for everything reaped now and submitted next.
+    fn stamp_batch(&mut self) {
+        let before_ns = self.now_ns;
+        self.now_ns = self.clock.now();
+        self.resolution_ns = self.resolution_ns.max(self.now_ns - before_ns);
+    }
+
+    #[cold]
+    fn sleep_until(&mut self, wake_ns: u64) {
+        if self.clock.is_virtual() {
+            self.clock.skip_to(wake_ns);
+            return;
+        }
+        let now_ns = self.clock.now();
+        let left = wake_ns.saturating_sub(now_ns);
+        if left > WATCH_NS {
+            let nap = (left - WATCH_NS).min(NAP_NS);
+            std::thread::sleep(Duration::from_nanos(nap));
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Shows progress to the leading thread.
+    #[inline(always)]
+    fn publish(&self) {
+        self.cell.ops.store(self.tally.all_ops, Ordering::Relaxed);
+        self.cell
+            .bytes
+            .store(self.tally.all_bytes, Ordering::Relaxed);
+        self.cell
+            .in_flight
+            .store(u64::from(self.in_flight), Ordering::Relaxed);
+    }
+
+    /// The sync that is due.
+    fn sync_now(&mut self) {
+        self.sync_due = false;
+        self.writes_since_sync = 0;
+        if let Some((_, kind)) = self.shared.spec.sync.every
+            && let Err(error) = self.sync(kind)
+        {
+            self.closing = true;
+            self.failure.get_or_insert(error);
+        }
+    }
+
+    /// The flush at the end of all jobs.
+    pub(crate) fn final_flush(&mut self) -> Result<(), IoError> {
+        let Some(kind) = self.shared.spec.sync.final_flush else {
+            return Ok(());
+        };
+        if self.shared.stop.load(Ordering::Relaxed) || self.shared.cancel.is_cancelled() {
+            return Ok(());
+        }
+        let took_ns = self.sync(kind)?;
+        self.final_flush_ns = Some(took_ns);
+        Ok(())
+    }
+
+    /// Makes what was written durable; returns how long that took.
+    fn sync(&mut self, kind: SyncKind) -> Result<u64, IoError> {
+        let watch = self.cell.watches.last();
+        let start_ns = self.clock.now();
+        if let Some(watch) = watch {
+            watch.begin(start_ns, Kind::Sync, 0);
+        }
+        let result = self
+            .file
+            .as_ref()
+            .map_or(Ok(()), |file| sync_file(file, kind));
+        self.now_ns = self.clock.now();
+        if let Some(watch) = watch {
+            watch.end();
+        }
+        self.tally.flow(self.now_ns, 0);
+        match result {
+            Ok(()) => {
+                self.tally.record(Kind::Sync, 0, start_ns, self.now_ns);
+                Ok(self.now_ns.saturating_sub(start_ns))
+            }
+            Err(source) if self.shared.spec.on_error == OnError::Count => {
+                let errno = source.raw_os_error().unwrap_or(libc::EIO);
+                self.tally.record_error(Kind::Sync, errno);
+                Ok(self.now_ns.saturating_sub(start_ns))
+            }
+            Err(source) => Err(self.call_error(call_of(kind), source)),
+        }
+    }
+
+    fn call_error(&self, call: &'static str, source: io::Error) -> IoError {
+        IoError::Call {
+            path: self.shared.spec.target.path.clone(),
+            call,
+            source,
+        }
+    }
+
+    /// Closes the books.
+    pub(crate) fn finish(mut self) -> Outcome {
+        self.learn_window();
+        let has_deadline = self.shared.window.end() != u64::MAX;
+        let end_ns = if has_deadline {
+            self.clock.now()
+        } else {
+            self.tally.last_ns
+        };
+        if self.is_open && self.stop_ns != u64::MAX {
+            let length = self.shared.spec.block_sizes.smallest().as_u64();
+            let length = u32::try_from(length).unwrap_or(u32::MAX);
+            self.open_loop.backlog = self.pacer.backlog(self.stop_ns, length);
+            self.open_loop.due += self.open_loop.backlog;
+        }
+        self.tally.finish(end_ns);
+        Outcome {
+            tally: self.tally,
+            resolution_ns: self.resolution_ns,
+            final_flush_ns: self.final_flush_ns,
+            open_loop: self.open_loop,
+            features: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
+const fn call_of(kind: SyncKind) -> &'static str {
+    match kind {
+        SyncKind::Fsync => "fsync",
+        SyncKind::Fdatasync => "fdatasync",
+    }
+}
+
+fn sync_file(file: &File, kind: SyncKind) -> io::Result<()> {
+    loop {
+        let fd = file.as_raw_fd();
+        let returned = match kind {
+            // SAFETY: passes the number of a descriptor that `file` keeps open.
+            SyncKind::Fsync => unsafe { libc::fsync(fd) },
+            // SAFETY: as above.
+            SyncKind::Fdatasync => unsafe { libc::fdatasync(fd) },
+        };
+        if returned == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        if error.raw_os_error() != Some(libc::EINTR) {
+            return Err(error);
+        }
+    }
+}
