@@ -7,9 +7,10 @@ use anyhow::{Context, Result, bail};
 use crate::run::{cargo, output, root};
 
 /// Arguments of `fathom` and the file its output is.
-const PAGES: [(&[&str], &str); 4] = [
+const PAGES: [(&[&str], &str); 5] = [
     (&["reference", "tests"], "docs/tests.md"),
     (&["reference", "interface"], "docs/interface.md"),
+    (&["reference", "verdicts"], "docs/verdicts.md"),
     (&["reference", "commands"], "docs/commands.md"),
     (&["man"], "docs/fathom.1"),
 ];
