@@ -1,1 +1,5 @@
 //! Helpers for tests: golden files, redaction, fake clocks and file trees.
+
+mod conformance;
+
+pub use conformance::{Bench, conforms};

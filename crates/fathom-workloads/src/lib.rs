@@ -1,1 +1,23 @@
-//! Native tests.
+//! The tests that are built in.
+//!
+//! A test is a [`Test`]: it says what it needs, prepares its files in the run's scratch directory,
+//! measures one trial at a time with everything a verdict needs, and leaves nothing behind.
+//!
+//! ```
+//! let tests = fathom_workloads::native_tests();
+//! assert!(tests.iter().any(|test| test.info().id == "sqlite"));
+//! ```
+
+mod common;
+mod error;
+pub mod io_test;
+pub mod sqlite;
+
+use fathom_model::Test;
+
+pub use error::WorkloadError;
+
+/// Every built-in test, in the order they are listed.
+pub fn native_tests() -> Vec<Box<dyn Test>> {
+    vec![Box::new(sqlite::SqliteTest::new())]
+}

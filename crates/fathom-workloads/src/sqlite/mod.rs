@@ -1,0 +1,286 @@
+//! Test `sqlite`: one-row transactions in 1..N databases.
+//!
+//! What the original does with the `sqlite3` program is done with the same SQLite calls: the text
+//! of every statement is parsed anew, each row commits by itself, and each database sees its
+//! connection opened and closed as often as the original starts a program. What is left out is the
+//! start of the programs (four of a few milliseconds each).
+
+mod database;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod vfs;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Barrier};
+
+use fathom_base::{Bytes, Nanos};
+use fathom_model::definition::sqlite::{
+    self as definition, SqliteJournal, SqliteSettings, SqliteSynchronous,
+};
+use fathom_model::{
+    Case, Context, DataEvidence, DurabilityEvidence, Estimate, Evidence, FileEvidence, Host,
+    Metric, Prepared, Progress, Test, TestError, TestInfo, Trial, Unmet,
+};
+use fathom_stats::Histogram;
+
+use self::database::{Database, DatabaseReport};
+use crate::common::{CaseDir, Guess, check_limits, native, need_space, need_writable};
+use crate::error::WorkloadError;
+
+/// Version of this implementation's work.
+const IMPLEMENTATION: &str = "1";
+
+/// The test; see the module's description.
+#[derive(Debug, Default)]
+pub struct SqliteTest;
+
+impl SqliteTest {
+    /// The test.
+    pub fn new() -> Self {
+        Self
+    }
+}
+
+impl Test for SqliteTest {
+    fn info(&self) -> TestInfo {
+        TestInfo {
+            id: definition::ID,
+            title: definition::TITLE,
+            summary: definition::SUMMARY,
+            version: definition::VERSION.to_owned(),
+            implementation: native(IMPLEMENTATION),
+            options: definition::options(),
+        }
+    }
+
+    fn metrics(&self, _case: &Case) -> Vec<Metric> {
+        definition::metrics()
+    }
+
+    fn check(&self, host: &Host, case: &Case) -> Vec<Unmet> {
+        let settings = match SqliteSettings::from_case(case) {
+            Ok(settings) => settings,
+            Err(error) => {
+                return vec![Unmet {
+                    what: error.to_string(),
+                    hint: String::new(),
+                }];
+            }
+        };
+        let mut unmet = settings.conflicts();
+        unmet.extend(need_directory(host));
+        unmet.extend(need_writable(host));
+        unmet.extend(need_space(host, settings.space()));
+        unmet
+    }
+
+    fn estimate(&self, host: &Host, case: &Case) -> Result<Estimate, TestError> {
+        let settings = SqliteSettings::from_case(case)?;
+        let guess = Guess::of(&host.target);
+        let rows = settings.rows_in_all();
+        let row_ns = match settings.synchronous {
+            SqliteSynchronous::Off => 50_000,
+            _ => 4 * guess.flush_ns + 50_000,
+        };
+        // Journal header twice, two journalled pages with their numbers, two pages of the file.
+        let row_bytes = 1024 + 4 * (u64::from(settings.page_size) + 8);
+        Ok(Estimate {
+            trial_time: Nanos::new(settings.rows_per_copy().saturating_mul(row_ns)),
+            prepare_time: Nanos::from_millis(10),
+            trial_bytes: Bytes::new(rows.saturating_mul(row_bytes)),
+            space: settings.space(),
+            inodes: 2 * u64::from(settings.copies) + 1,
+            ..Estimate::default()
+        })
+    }
+
+    fn prepare(&self, case: &Case, cx: &Context<'_>) -> Result<Box<dyn Prepared>, TestError> {
+        let settings = SqliteSettings::from_case(case)?;
+        vfs::register().map_err(|source| WorkloadError::Sqlite {
+            doing: "register the counting layer with".to_owned(),
+            path: PathBuf::from("SQLite"),
+            source,
+        })?;
+        Ok(Box::new(PreparedSqlite {
+            settings,
+            statements: rows::statements(settings.rows).into(),
+            directory: CaseDir::create(case, cx)?,
+        }))
+    }
+}
+
+/// SQLite needs files; a device or a single existing file is no place for them.
+fn need_directory(host: &Host) -> Option<Unmet> {
+    (host.target.kind != fathom_model::TargetKind::Directory).then(|| Unmet {
+        what: format!("{} is not a directory", host.target.path),
+        hint: "name a directory on the file system to test".to_owned(),
+    })
+}
+
+#[derive(Debug)]
+struct PreparedSqlite {
+    settings: SqliteSettings,
+    statements: Arc<[String]>,
+    directory: CaseDir,
+}
+
+impl Prepared for PreparedSqlite {
+    fn run_once(&mut self, cx: &Context<'_>) -> Result<Trial, TestError> {
+        let started = cx.clock.now();
+        check_limits(cx, "the trial", started)?;
+        (cx.progress)(Progress {
+            phase: "insert".to_owned(),
+            ..Progress::default()
+        });
+        let measured = self.measure(cx);
+        let trial = measured.and_then(|measured| {
+            for copy in self.copies() {
+                copy.verify(self.settings.rows_per_copy())?;
+            }
+            Ok(self.trial(cx, measured))
+        });
+        for copy in self.copies() {
+            copy.remove()?;
+        }
+        trial
+    }
+
+    fn finish(self: Box<Self>, _cx: &Context<'_>) -> Result<(), TestError> {
+        self.directory.remove()
+    }
+}
+
+/// All copies of one trial.
+struct Measured {
+    elapsed: Nanos,
+    report: DatabaseReport,
+    host: fathom_model::HostEvidence,
+}
+
+impl PreparedSqlite {
+    fn copies(&self) -> impl Iterator<Item = Database> + '_ {
+        (0..self.settings.copies).map(|index| Database {
+            path: self
+                .directory
+                .path()
+                .join(format!("benchmark-{}.db", index + 1)),
+            settings: self.settings,
+            statements: Arc::clone(&self.statements),
+        })
+    }
+
+    /// Runs all copies at once, each on a thread of its own, and waits for the last.
+    fn measure(&self, cx: &Context<'_>) -> Result<Measured, TestError> {
+        let barrier = Barrier::new(self.settings.copies as usize + 1);
+        let copies: Vec<Database> = self.copies().collect();
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = copies
+                .iter()
+                .map(|copy| {
+                    let limits = database::Limits {
+                        cancel: cx.cancel,
+                        clock: cx.clock,
+                        deadline: cx.deadline,
+                    };
+                    let barrier = &barrier;
+                    scope.spawn(move || {
+                        barrier.wait();
+                        copy.run(&limits)
+                    })
+                })
+                .collect();
+            let witness = cx.observer.begin();
+            let began = cx.clock.now();
+            barrier.wait();
+            let mut all = DatabaseReport::default();
+            let mut first_error = None;
+            for thread in threads {
+                match thread.join() {
+                    Ok(Ok(report)) => all.absorb(&report),
+                    Ok(Err(error)) => first_error = first_error.or(Some(error)),
+                    Err(_) => first_error = Some(WorkloadError::Panicked.into()),
+                }
+            }
+            let elapsed = cx.clock.now().since(began);
+            let host = witness.end();
+            match first_error {
+                Some(error) => Err(error),
+                None => Ok(Measured {
+                    elapsed,
+                    report: all,
+                    host,
+                }),
+            }
+        })
+    }
+
+    fn trial(&self, cx: &Context<'_>, measured: Measured) -> Trial {
+        let Measured {
+            elapsed,
+            report,
+            host,
+        } = measured;
+        let rows = self.settings.rows_in_all();
+        let values = definition::values(elapsed, rows, Some(&report.inserts));
+        let mut trial = Trial {
+            values,
+            evidence: self.evidence(cx, &report),
+            ..Trial::default()
+        };
+        trial.evidence.host = Some(host);
+        let mut keep = |name: &str, mut histogram: Histogram| {
+            if !histogram.is_empty() {
+                histogram.shrink();
+                trial.histograms.insert(name.to_owned(), histogram);
+            }
+        };
+        keep("insert", report.inserts);
+        keep("sync", report.sync_latency);
+        trial
+    }
+
+    fn evidence(&self, cx: &Context<'_>, report: &DatabaseReport) -> Evidence {
+        let syncs = report.file_syncs + report.directory_syncs;
+        let counts = [
+            ("rows", self.settings.rows_in_all()),
+            ("file-syncs", report.file_syncs),
+            ("directory-syncs", report.directory_syncs),
+        ];
+        Evidence {
+            file: Some(FileEvidence {
+                size_bytes: report.database_bytes,
+                memory_bytes: Some(cx.host.memory.as_u64()),
+                ..FileEvidence::default()
+            }),
+            data: Some(DataEvidence {
+                contents: "rows of digits as text".to_owned(),
+                compressing_stack: cx.host.target.compressing.clone(),
+                ..DataEvidence::default()
+            }),
+            durability: Some(DurabilityEvidence {
+                policy: policy(&self.settings),
+                durable: self.settings.is_durable(),
+                syncs,
+                final_flush_ns: None,
+            }),
+            counts: counts
+                .into_iter()
+                .map(|(name, count)| (name.to_owned(), count))
+                .collect(),
+            notes: vec![format!("SQLite {}", rusqlite::version())],
+            ..Evidence::default()
+        }
+    }
+}
+
+fn policy(settings: &SqliteSettings) -> String {
+    let journal = match settings.journal {
+        SqliteJournal::Wal => "write-ahead log".to_owned(),
+        other => format!("rollback journal ({other})"),
+    };
+    match settings.synchronous {
+        SqliteSynchronous::Off => format!("{journal}, never synced"),
+        other => format!("{journal}, synchronous={other}: fdatasync for every row"),
+    }
+}
