@@ -1,1 +1,20 @@
-//! View models and their text, SVG, HTML, PDF and CSV renderings.
+//! View models and their text, SVG, HTML, PDF and CSV renderings: pure functions from a
+//! [`ResultFile`](fathom_model::ResultFile) to bytes.
+//!
+//! ```
+//! use fathom_model::{Generator, ResultFile};
+//! use fathom_report::text::{self, ShowOptions};
+//!
+//! let file = ResultFile::new("An empty file", Generator::default());
+//! let shown = text::show(&file, ShowOptions::default());
+//! assert!(shown.starts_with("An empty file\n"));
+//! ```
+
+mod certainty;
+mod clean;
+mod explain;
+mod number;
+pub mod text;
+mod view;
+
+pub use explain::explain;

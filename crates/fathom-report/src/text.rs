@@ -1,0 +1,56 @@
+//! Text for terminals.
+
+mod bars;
+mod columns;
+mod header;
+mod latency;
+mod pts;
+mod show;
+mod style;
+mod summary;
+
+pub use pts::pts;
+pub use show::show;
+pub use summary::summary;
+
+/// How text is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShowOptions {
+    /// Columns of the terminal; fewer than 60 are taken as 60, more than 400 as 400.
+    pub width: usize,
+    /// Whether escape sequences for colour may be used. Colour never carries meaning alone.
+    pub color: bool,
+}
+
+impl Default for ShowOptions {
+    /// 80 columns, no colour.
+    fn default() -> Self {
+        Self {
+            width: 80,
+            color: false,
+        }
+    }
+}
+
+impl ShowOptions {
+    fn columns(self) -> usize {
+        self.width.clamp(60, 400)
+    }
+
+    fn style(self) -> style::Style {
+        style::Style::new(self.color)
+    }
+}
+
+/// A line of its own, cleaned.
+pub(crate) fn push_title(out: &mut String, text: &str) {
+    crate::clean::push_line(out, text.trim_end());
+    out.push('\n');
+}
+
+/// An indented paragraph.
+pub(crate) fn push_paragraph(out: &mut String, text: &str, columns: usize) {
+    out.push_str("  ");
+    columns::push_wrapped(out, &crate::clean::line(text), 2, 2, columns);
+    out.push('\n');
+}

@@ -1,0 +1,49 @@
+//! Writes renderings for looking at: `FATHOM_DUMP=DIR cargo test -p fathom-report dump`.
+
+use std::path::PathBuf;
+
+use fathom_report::text::{self, ShowOptions};
+
+use crate::corpus::oracle_input;
+use crate::synthetic;
+
+#[test]
+fn dump_for_looking_at() {
+    let Some(folder) = std::env::var_os("FATHOM_DUMP").map(PathBuf::from) else {
+        return;
+    };
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut files = vec![
+        ("one", synthetic::measured_with_unavailable(&["made-up"])),
+        (
+            "three",
+            synthetic::measured(&["Samsung 970 EVO", "Optane 900P", "WD Blue 2TB"]),
+        ),
+    ];
+    for name in ["edge", "seed000", "seed002"] {
+        files.extend(oracle_input(name).map(|file| (name, file)));
+    }
+    for (name, file) in &files {
+        for width in [80, 120] {
+            let options = ShowOptions {
+                width,
+                color: false,
+            };
+            std::fs::write(
+                folder.join(format!("{name}.show.w{width}.txt")),
+                text::show(file, options),
+            )
+            .unwrap();
+            std::fs::write(
+                folder.join(format!("{name}.sum.w{width}.txt")),
+                text::summary(file, options),
+            )
+            .unwrap();
+        }
+        std::fs::write(
+            folder.join(format!("{name}.explain.txt")),
+            fathom_report::explain(file),
+        )
+        .unwrap();
+    }
+}

@@ -1,0 +1,14 @@
+//! Renderings of whole files: against the oracle, as goldens, and on degenerate input.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "tests"
+)]
+
+mod corpus;
+mod dump;
+mod golden;
+mod pts_text;
+mod shown;
+mod synthetic;
