@@ -5,10 +5,12 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::function::beta::beta_reg;
 use statrs::function::erf::{erfc, erfc_inv};
-use statrs::function::gamma::ln_gamma;
+use statrs::function::gamma::{gamma_ur, ln_gamma};
 
 /// Above this many degrees of freedom Student t is the normal distribution to 7 digits.
 const NORMAL_FROM_DF: f64 = 1e7;
+/// Above this noncentrality exp(-delta^2/2) is near the smallest number there is.
+const LARGE_NONCENTRALITY: f64 = 30.0;
 
 /// P(Z <= z).
 pub(crate) fn normal_cdf(z: f64) -> f64 {
@@ -54,10 +56,14 @@ pub(crate) fn t_quantile(p: f64, df: f64) -> f64 {
 
 /// P(T <= t) of the noncentral t distribution with noncentrality `delta`.
 ///
-/// Lenth's series (1989, AS 243), the incomplete beta terms by recurrence.
+/// Lenth's series (1989, AS 243), the incomplete beta terms by recurrence; for a large `delta`,
+/// where its weights vanish, by integration.
 pub(crate) fn noncentral_t_cdf(t: f64, df: f64, delta: f64) -> f64 {
     if t < 0.0 {
         return 1.0 - noncentral_t_cdf(-t, df, -delta);
+    }
+    if delta.abs() > LARGE_NONCENTRALITY {
+        return noncentral_t_integral(t, df, delta);
     }
     let x = t * t / (t * t + df);
     let half = 0.5 * delta * delta;
@@ -82,6 +88,28 @@ pub(crate) fn noncentral_t_cdf(t: f64, df: f64, delta: f64) -> f64 {
         even.step();
     }
     (normal_cdf(-delta) + 0.5 * sum).clamp(0.0, 1.0)
+}
+
+/// T <= t if a standard normal Z and an independent chi square U satisfy U >= df ((Z + delta)/t)^2
+/// or Z <= -delta: the mean over Z of the upper tail of U, by the trapezoid rule.
+fn noncentral_t_integral(t: f64, df: f64, delta: f64) -> f64 {
+    const STEP: f64 = 1.0 / 32.0;
+    const REACH: i32 = 9 * 32;
+    let tail = |z: f64| {
+        let scaled = (z + delta) / t;
+        let chi_square = df * scaled * scaled;
+        if scaled <= 0.0 {
+            1.0
+        } else {
+            gamma_ur(0.5 * df, 0.5 * chi_square)
+        }
+    };
+    let density = |z: f64| (-0.5 * z * z).exp() / std::f64::consts::TAU.sqrt();
+    let points = (-REACH..=REACH).map(|i| f64::from(i) * STEP);
+    points
+        .map(|z| STEP * density(z) * tail(z))
+        .sum::<f64>()
+        .clamp(0.0, 1.0)
 }
 
 /// I_x(a, b) for rising a: I_x(a+1, b) = I_x(a, b) - x^a (1-x)^b / (a B(a, b)).

@@ -258,7 +258,7 @@ fn poisson_ranks(expected: f64, alpha: f64) -> Option<(u64, u64)> {
 }
 
 /// Fewest values with which the quantile has a distribution-free interval.
-fn ranks_need(fraction: f64, confidence: Confidence) -> usize {
+pub(crate) fn ranks_need(fraction: f64, confidence: Confidence) -> usize {
     // All n values enclose the quantile unless they all lie on one side of it.
     let misses = |n: f64| fraction.powf(n) + (1.0 - fraction).powf(n);
     let rarer = fraction.min(1.0 - fraction);

@@ -74,20 +74,38 @@ pub fn minimum_detectable(error: f64, df: f64, power: f64, confidence: Confidenc
     let reached = |delta| {
         1.0 - noncentral_t_cdf(critical, df, delta) + noncentral_t_cdf(-critical, df, delta)
     };
-    // Central approximation first, then the secant of the smooth, rising power curve.
-    let mut x0 = critical + t_quantile(power, df);
-    let mut x1 = 1.02 * x0;
-    let mut y0 = reached(x0) - power;
-    for _ in 0..30 {
-        let y1 = reached(x1) - power;
-        if y1.abs() < 1e-10 || y1 == y0 {
+    // The central approximation is close; widen around it until the power lies between.
+    let guess = critical + t_quantile(power, df);
+    let (mut low, mut high) = (0.95 * guess, 1.05 * guess);
+    while reached(low) > power && low > 1e-6 {
+        low *= 0.5;
+    }
+    while reached(high) < power && high < 1e12 {
+        high *= 1.5;
+    }
+    root(low, high, |delta| reached(delta) - power) * error
+}
+
+/// Where the rising function `f` crosses 0 between `low` and `high`, by the Illinois variant of
+/// false position (Dowell & Jarratt 1971).
+fn root(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 {
+    let (mut at_low, mut at_high) = (f(low), f(high));
+    let mut between = high;
+    for _ in 0..60 {
+        between = high - at_high * (high - low) / (at_high - at_low);
+        let at_between = f(between);
+        if at_between.abs() < 1e-10 || high - low < 1e-12 * high {
             break;
         }
-        let next = x1 - y1 * (x1 - x0) / (y1 - y0);
-        (x0, y0) = (x1, y1);
-        x1 = next.clamp(0.5 * x1, 2.0 * x1);
+        if at_between < 0.0 {
+            (low, at_low) = (between, at_between);
+            at_high *= 0.5;
+        } else {
+            (high, at_high) = (between, at_between);
+            at_low *= 0.5;
+        }
     }
-    x1 * error
+    between
 }
 
 #[cfg(test)]

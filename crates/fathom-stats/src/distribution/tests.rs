@@ -44,6 +44,11 @@ fn t_quantiles_hold_for_any_degrees_of_freedom() {
         near(t_quantile(p, df), expected);
     }
     near(t_quantile(0.975, 1e12), 1.959963984540054);
+    // Cauchy: 1 / tan(pi * 5e-7).
+    near(
+        t_quantile(0.999_999_5, 1.0),
+        1.0 / (std::f64::consts::PI * 5e-7).tan(),
+    );
 }
 
 #[test]
@@ -95,6 +100,18 @@ fn noncentral_t_matches_scipy() {
     ] {
         near(noncentral_t_cdf(t, df, delta), expected);
     }
+}
+
+#[test]
+fn series_and_integral_of_noncentral_t_agree() {
+    for (t, df, delta) in [(25.0, 1.0, 30.0), (33.0, 7.5, 30.0), (30.0, 200.0, 29.0)] {
+        near(
+            noncentral_t_integral(t, df, delta),
+            noncentral_t_cdf(t, df, delta),
+        );
+    }
+    // scipy `stats.nct.cdf`.
+    near(noncentral_t_cdf(90.0, 3.0, 60.0), 0.7211749914812898);
 }
 
 #[test]

@@ -4,10 +4,12 @@
 //! wide, so that a percentile (the middle of its bucket) is at most 0.40 % off. Values below
 //! 256 ns are exact. Count, minimum, maximum and sum are kept exactly beside the buckets.
 
+mod foreign;
 mod mapping;
 mod view;
 mod wire;
 
+pub use foreign::Bins;
 pub use mapping::{
     FIO_SUB_BUCKET_BITS, MAX_BITS, MIN_BITS, bucket_bounds, bucket_index, last_index,
 };
@@ -141,7 +143,8 @@ impl Histogram {
     /// The samples counted since `earlier`, a former state of this histogram.
     ///
     /// Counts and mean of the difference are exact; its minimum and maximum are known only to
-    /// the edges of their buckets (and never outside this histogram's own).
+    /// the edges of their buckets (and never outside this histogram's own), unless it is one
+    /// sample.
     ///
     /// # Errors
     /// [`StatsError::HistogramNotEarlier`] if `earlier` holds a sample that `self` does not.
@@ -171,10 +174,14 @@ impl Histogram {
         delta.sum_ns = self.sum_ns.saturating_sub(earlier.sum_ns);
         delta.clipped = self.clipped.saturating_sub(earlier.clipped);
         delta.bound_extremes(self.min_ns, self.max_ns);
-        let (low, high) = (delta.min_ns, delta.max_ns);
         if !delta.is_empty() && self.sum_ns < u64::MAX {
             let times_count = |ns: u64| ns.saturating_mul(delta.count);
-            delta.sum_ns = delta.sum_ns.clamp(times_count(low), times_count(high));
+            let (low, high) = (times_count(delta.min_ns), times_count(delta.max_ns));
+            delta.sum_ns = delta.sum_ns.clamp(low, high);
+        }
+        if delta.count == 1 {
+            // The sum is the sample.
+            (delta.min_ns, delta.max_ns) = (delta.sum_ns, delta.sum_ns);
         }
         Ok(delta)
     }

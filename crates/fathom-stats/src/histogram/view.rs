@@ -2,6 +2,9 @@
 
 use super::mapping::{bucket_bounds, middle};
 use super::{Histogram, SUB_BUCKET_BITS};
+use crate::error::StatsError;
+use crate::interval::{Confidence, Estimate};
+use crate::order::{rank_interval, ranks_need};
 
 /// One bucket that is not empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +73,46 @@ impl Histogram {
             }
         }
         self.max()
+    }
+
+    /// The percentile with its distribution-free interval from ranks (see
+    /// [`rank_interval`](crate::order::rank_interval)), as exact as a bucket.
+    ///
+    /// It holds for independent samples. Operations of one trial are correlated, so the interval
+    /// is a lower bound of the uncertainty: to compare systems take one percentile a trial.
+    ///
+    /// # Errors
+    /// [`StatsError::TooFewValues`] if there are not enough samples beyond the percentile,
+    /// [`StatsError::OutOfRange`] unless 0 < `percent` < 100.
+    pub fn percentile_interval(
+        &self,
+        percent: f64,
+        confidence: Confidence,
+    ) -> Result<Estimate, StatsError> {
+        let what = "an interval of a percentile";
+        let ranks = rank_interval(self.count, percent / 100.0, confidence)?;
+        let needed = ranks_need(percent / 100.0, confidence);
+        let got = usize::try_from(self.count).unwrap_or(usize::MAX);
+        let too_few = StatsError::TooFewValues {
+            what,
+            needed: needed.max(got.saturating_add(1)),
+            got,
+        };
+        let at = |rank| self.at_rank(rank).map(|ns| ns as f64);
+        let (Some(value), Some(ranks)) = (self.percentile(percent), ranks) else {
+            return Err(too_few);
+        };
+        let (low, high) = (
+            at(ranks.low).unwrap_or(0.0),
+            at(ranks.high).unwrap_or(f64::MAX),
+        );
+        let value = (value as f64).clamp(low, high);
+        Ok(Estimate {
+            value,
+            low,
+            high,
+            confidence,
+        })
     }
 
     /// Buckets with samples, shortest first.

@@ -9,8 +9,8 @@ use std::fmt;
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::mapping::{MAX_BITS, MIN_BITS, bucket_bounds, bucket_index, last_index, middle};
-use super::{Histogram, MAX_COUNT, MAX_TRACKABLE_NS, SUB_BUCKET_BITS};
+use super::foreign::Foreign;
+use super::{Histogram, SUB_BUCKET_BITS};
 use crate::error::StatsError;
 
 /// Most buckets accepted in a list, more than our own resolution can fill.
@@ -37,12 +37,11 @@ struct Wire {
     #[serde(default)]
     clipped: u64,
     /// Pairs of bucket index and count, indices rising.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<(u64, u64)>"))]
     buckets: Listed,
 }
 
 /// The list of buckets, limited in length while it is read.
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(transparent))]
 struct Listed(Vec<(u64, u64)>);
 
 impl Serialize for Listed {
@@ -130,173 +129,4 @@ impl TryFrom<Wire> for Histogram {
         foreign.check()?;
         Ok(foreign.rebucket())
     }
-}
-
-/// A histogram of any resolution, not yet trusted.
-struct Foreign<'a> {
-    bits: u32,
-    count: u64,
-    min_ns: u64,
-    max_ns: u64,
-    sum_ns: u64,
-    clipped: u64,
-    buckets: &'a [(u64, u64)],
-}
-
-impl Foreign<'_> {
-    fn check(&self) -> Result<(), StatsError> {
-        self.check_indices()?;
-        let counted = self.buckets.iter().map(|&(_, n)| u128::from(n)).sum();
-        if counted > u128::from(MAX_COUNT) {
-            let (field, limit) = ("count", MAX_COUNT);
-            return Err(StatsError::HistogramLimit {
-                field,
-                value: counted,
-                limit,
-            });
-        }
-        if counted != u128::from(self.count) {
-            return Err(StatsError::HistogramCount {
-                stated: self.count,
-                counted,
-            });
-        }
-        self.check_facts()
-    }
-
-    fn check_indices(&self) -> Result<(), StatsError> {
-        let bits = self.bits;
-        if !(MIN_BITS..=MAX_BITS).contains(&bits) {
-            return Err(StatsError::HistogramBits {
-                bits,
-                min: MIN_BITS,
-                max: MAX_BITS,
-            });
-        }
-        let limit = last_index(bits) as u64;
-        let mut previous = None;
-        for (position, &(index, _)) in self.buckets.iter().enumerate() {
-            if index > limit {
-                return Err(StatsError::HistogramIndex {
-                    position,
-                    index,
-                    limit,
-                });
-            }
-            if let Some(previous) = previous.filter(|&p| p >= index) {
-                return Err(StatsError::HistogramOrder {
-                    position,
-                    index,
-                    previous,
-                });
-            }
-            previous = Some(index);
-        }
-        Ok(())
-    }
-
-    /// Minimum, maximum, sum and clipped must be possible with these buckets.
-    fn check_facts(&self) -> Result<(), StatsError> {
-        let mut filled = self.buckets.iter().filter(|&&(_, n)| n > 0);
-        let Some(&first) = filled.next() else {
-            return self.check_empty();
-        };
-        let last = *filled.next_back().unwrap_or(&first);
-        let (first_low, first_high) = bucket_bounds(self.bits, first.0 as usize);
-        let (last_low, last_high) = bucket_bounds(self.bits, last.0 as usize);
-        within("clipped", self.clipped, 0, last.1.into())?;
-        let top = if self.clipped > 0 {
-            u64::MAX
-        } else {
-            last_high
-        };
-        let first_top = if first.0 == last.0 { top } else { first_high };
-        within("min", self.min_ns, first_low.into(), first_top.into())?;
-        let max_top = if self.count == 1 { self.min_ns } else { top };
-        within(
-            "max",
-            self.max_ns,
-            last_low.max(self.min_ns).into(),
-            max_top.into(),
-        )?;
-        if self.sum_ns == u64::MAX {
-            return Ok(());
-        }
-        let times_count = |ns| u128::from(self.count) * u128::from(ns);
-        within(
-            "sum",
-            self.sum_ns,
-            times_count(self.min_ns),
-            times_count(self.max_ns),
-        )
-    }
-
-    fn check_empty(&self) -> Result<(), StatsError> {
-        for (field, value) in [
-            ("min", self.min_ns),
-            ("max", self.max_ns),
-            ("sum", self.sum_ns),
-            ("clipped", self.clipped),
-        ] {
-            within(field, value, 0, 0)?;
-        }
-        Ok(())
-    }
-
-    /// Finer buckets fold without loss; a coarser one goes where its middle lies, except that
-    /// the shortest and the longest sample go where they belong.
-    fn rebucket(&self) -> Histogram {
-        let mut histogram = Histogram::empty();
-        if self.count == 0 {
-            return histogram;
-        }
-        let mut beyond = 0;
-        let mut place = |ns, n| {
-            histogram.add(bucket_index(SUB_BUCKET_BITS, ns), n);
-            beyond += if ns > MAX_TRACKABLE_NS { n } else { 0 };
-        };
-        let exact = if self.bits < SUB_BUCKET_BITS {
-            self.count.min(2)
-        } else {
-            0
-        };
-        let (mut skip_low, mut skip_high) = (exact.min(1), exact / 2);
-        [self.min_ns, self.max_ns]
-            .iter()
-            .take(exact as usize)
-            .for_each(|&ns| place(ns, 1));
-        let last = self.buckets.iter().rposition(|&(_, n)| n > 0);
-        for (position, &(index, n)) in self.buckets.iter().enumerate().filter(|(_, b)| b.1 > 0) {
-            let (low, high) = bucket_bounds(self.bits, index as usize);
-            let ns = if self.bits < SUB_BUCKET_BITS {
-                middle(low, high).clamp(self.min_ns, self.max_ns)
-            } else {
-                low
-            };
-            let high_taken = if last == Some(position) {
-                std::mem::take(&mut skip_high)
-            } else {
-                0
-            };
-            place(ns, n - std::mem::take(&mut skip_low) - high_taken);
-        }
-        histogram.count = self.count;
-        histogram.min_ns = self.min_ns;
-        histogram.max_ns = self.max_ns;
-        histogram.sum_ns = self.sum_ns;
-        histogram.clipped = self.clipped.max(beyond);
-        histogram
-    }
-}
-
-fn within(field: &'static str, value: u64, low: u128, high: u128) -> Result<(), StatsError> {
-    if (low..=high).contains(&u128::from(value)) {
-        return Ok(());
-    }
-    Err(StatsError::HistogramField {
-        field,
-        value,
-        low,
-        high,
-    })
 }

@@ -76,10 +76,21 @@ fn detectable_differences_match_the_reference() {
         within(found, percent, 1e-6);
     }
     assert_eq!(minimum_detectable(0.0, 4.0, 0.8, P95), 0.0);
-    // One degree of freedom: power and noncentrality still belong together.
-    let delta = minimum_detectable(1.0, 1.0, 0.8, P95);
-    let critical = P95.t_critical(1.0);
-    within(1.0 - noncentral_t_cdf(critical, 1.0, delta), 0.8, 1e-6);
+}
+
+#[test]
+fn detectable_differences_have_their_power_at_the_edges() {
+    for confidence in [0.6, 0.95, 0.99, 0.9999].map(|c| Confidence::new(c).unwrap()) {
+        for df in [1.0, 1.3, 2.0, 8.0, 500.0] {
+            for power in [0.51, 0.8, 0.99] {
+                let delta = minimum_detectable(1.0, df, power, confidence);
+                let critical = confidence.t_critical(df);
+                let upper = 1.0 - noncentral_t_cdf(critical, df, delta);
+                let lower = noncentral_t_cdf(-critical, df, delta);
+                within(upper + lower, power, 1e-8);
+            }
+        }
+    }
 }
 
 #[test]
