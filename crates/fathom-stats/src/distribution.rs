@@ -54,42 +54,53 @@ pub(crate) fn t_quantile(p: f64, df: f64) -> f64 {
     StudentsT::new(0.0, 1.0, df).map_or(f64::INFINITY, |t| t.inverse_cdf(p))
 }
 
-/// P(T <= t) of the noncentral t distribution with noncentrality `delta`.
-///
-/// Lenth's series (1989, AS 243), the incomplete beta terms by recurrence; for a large `delta`,
-/// where its weights vanish, by integration.
-pub(crate) fn noncentral_t_cdf(t: f64, df: f64, delta: f64) -> f64 {
-    if t < 0.0 {
-        return 1.0 - noncentral_t_cdf(-t, df, -delta);
-    }
-    if delta.abs() > LARGE_NONCENTRALITY {
-        return noncentral_t_integral(t, df, delta);
-    }
-    let x = t * t / (t * t + df);
-    let half = 0.5 * delta * delta;
-    let b = 0.5 * df;
-    // P_j and Q_j: Poisson-like weights; beta terms I_x(j + 1/2, b) and I_x(j + 1, b).
-    let mut p = (-half).exp();
-    let mut q = delta * (-half).exp() * (2.0 / std::f64::consts::PI).sqrt();
-    let mut odd = IncompleteBeta::new(0.5, b, x);
-    let mut even = IncompleteBeta::new(1.0, b, x);
-    let mut sum = 0.0;
-    let mut weight_left = 1.0;
-    for j in 0..1000 {
-        let j = f64::from(j);
-        sum += p * odd.value + q * even.value;
-        weight_left -= p;
-        if weight_left < 1e-14 || (j > half && p.max(q.abs()) < 1e-15) {
-            break;
-        }
-        p *= half / (j + 1.0);
-        q *= half / (j + 1.5);
-        odd.step();
-        even.step();
-    }
-    (normal_cdf(-delta) + 0.5 * sum).clamp(0.0, 1.0)
+/// Chance that a two-sided t test with critical value `critical` finds a difference of `delta`
+/// standard errors: both tails of the noncentral t distribution.
+pub(crate) struct PowerCurve {
+    critical: f64,
+    df: f64,
+    start: IncompleteBeta,
 }
 
+impl PowerCurve {
+    pub fn new(critical: f64, df: f64) -> Self {
+        let x = critical * critical / (critical * critical + df);
+        Self {
+            critical,
+            df,
+            start: IncompleteBeta::new(0.5, 0.5 * df, x),
+        }
+    }
+
+    /// The power at `delta` >= 0.
+    ///
+    /// In the sum of both tails of Lenth's series (1989, AS 243) the odd terms cancel; what is
+    /// left is the noncentral F distribution: 1 - sum of Poisson(delta^2/2) weights times
+    /// I_x(j + 1/2, df/2). For a large `delta`, where the weights vanish, by integration.
+    pub fn at(&self, delta: f64) -> f64 {
+        if delta > LARGE_NONCENTRALITY {
+            // The other tail is beyond 30 standard deviations.
+            return 1.0 - noncentral_t_integral(self.critical, self.df, delta);
+        }
+        let half = 0.5 * delta * delta;
+        let mut weight = (-half).exp();
+        let (mut weight_left, mut missed) = (1.0, 0.0);
+        let mut beta = self.start;
+        for j in 1..2000 {
+            missed += weight * beta.value;
+            weight_left -= weight;
+            if weight_left * beta.value < 1e-15 || (f64::from(j) > half && weight < 1e-16) {
+                break;
+            }
+            weight *= half / f64::from(j);
+            beta.step();
+        }
+        (1.0 - missed).clamp(0.0, 1.0)
+    }
+}
+
+/// P(T <= t), t > 0, of the noncentral t distribution with a large noncentrality.
+///
 /// T <= t if a standard normal Z and an independent chi square U satisfy U >= df ((Z + delta)/t)^2
 /// or Z <= -delta: the mean over Z of the upper tail of U, by the trapezoid rule.
 fn noncentral_t_integral(t: f64, df: f64, delta: f64) -> f64 {
@@ -113,6 +124,7 @@ fn noncentral_t_integral(t: f64, df: f64, delta: f64) -> f64 {
 }
 
 /// I_x(a, b) for rising a: I_x(a+1, b) = I_x(a, b) - x^a (1-x)^b / (a B(a, b)).
+#[derive(Clone, Copy)]
 struct IncompleteBeta {
     a: f64,
     b: f64,

@@ -1,6 +1,6 @@
 //! How many trials are needed, and how small a difference can be seen.
 
-use crate::distribution::{noncentral_t_cdf, t_quantile};
+use crate::distribution::{PowerCurve, t_quantile};
 use crate::interval::Confidence;
 
 /// Most trials a planning function asks for.
@@ -71,19 +71,17 @@ pub fn minimum_detectable(error: f64, df: f64, power: f64, confidence: Confidenc
         return 0.0;
     }
     let critical = confidence.t_critical(df);
-    let reached = |delta| {
-        1.0 - noncentral_t_cdf(critical, df, delta) + noncentral_t_cdf(-critical, df, delta)
-    };
+    let curve = PowerCurve::new(critical, df);
     // The central approximation is close; widen around it until the power lies between.
     let guess = critical + t_quantile(power, df);
     let (mut low, mut high) = (0.95 * guess, 1.05 * guess);
-    while reached(low) > power && low > 1e-6 {
+    while curve.at(low) > power && low > 1e-6 {
         low *= 0.5;
     }
-    while reached(high) < power && high < 1e12 {
+    while curve.at(high) < power && high < 1e12 {
         high *= 1.5;
     }
-    root(low, high, |delta| reached(delta) - power) * error
+    root(low, high, |delta| curve.at(delta) - power) * error
 }
 
 /// Where the rising function `f` crosses 0 between `low` and `high`, by the Illinois variant of

@@ -89,29 +89,33 @@ fn normal_matches_scipy() {
 }
 
 #[test]
-fn noncentral_t_matches_scipy() {
+fn power_matches_scipy() {
+    // scipy `stats.ncf.sf(t * t, 1, df, delta * delta)`.
     for (t, df, delta, expected) in [
-        (2.776445105, 4.0, 3.5, 0.2551304015058114),
-        (2.1, 18.0, 2.9, 0.21669236389763696),
-        (0.5, 7.3, -1.2, 0.9525080923169523),
-        (-1.0, 3.0, 0.5, 0.09212120981435942),
-        (12.7, 1.0, 20.0, 0.11642817852526904),
-        (1.96, 1000.0, 2.8, 0.20054274129423164),
+        (2.776445105, 4.0, 3.5, 0.744870058999331),
+        (2.1, 18.0, 2.9, 0.7833088320617257),
+        (0.5, 7.3, 1.2, 0.8089466154517307),
+        (1.0, 3.0, 0.5, 0.4405928768042313),
+        (12.7, 1.0, 20.0, 0.8835718214747317),
+        (1.96, 1000.0, 2.8, 0.7994582511662389),
+        (33.0, 7.5, 29.9, 0.4232856951553633),
     ] {
-        near(noncentral_t_cdf(t, df, delta), expected);
+        near(PowerCurve::new(t, df).at(delta), expected);
     }
+    // Without a difference the power is the error, 5 %.
+    near(PowerCurve::new(2.776445105, 4.0).at(0.0), 0.05);
 }
 
 #[test]
-fn series_and_integral_of_noncentral_t_agree() {
-    for (t, df, delta) in [(25.0, 1.0, 30.0), (33.0, 7.5, 30.0), (30.0, 200.0, 29.0)] {
+fn series_and_integral_agree() {
+    for (t, df) in [(25.0, 1.0), (33.0, 7.5), (30.0, 200.0)] {
         near(
-            noncentral_t_integral(t, df, delta),
-            noncentral_t_cdf(t, df, delta),
+            1.0 - noncentral_t_integral(t, df, 30.0),
+            PowerCurve::new(t, df).at(30.0),
         );
     }
-    // scipy `stats.nct.cdf`.
-    near(noncentral_t_cdf(90.0, 3.0, 60.0), 0.7211749914812898);
+    // scipy `stats.nct.cdf` and `integrate.quad`.
+    near(noncentral_t_integral(90.0, 3.0, 60.0), 0.7211749914812898);
 }
 
 #[test]
