@@ -1,6 +1,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+#[cfg(test)]
+mod tests;
+
 /// A shared flag that asks everything that runs to stop soon and clean up.
 ///
 /// Cheap to clone and to ask (one relaxed load a level), so hot loops may look at it per batch.
