@@ -5,11 +5,13 @@ mod columns;
 mod header;
 mod latency;
 mod pts;
+mod pts_summary;
 mod show;
 mod style;
 mod summary;
 
 pub use pts::pts;
+pub use pts_summary::{pts_executive_summary, pts_stats, pts_wins_and_losses};
 pub use show::show;
 pub use summary::summary;
 

@@ -21,3 +21,36 @@ fn bars_equal_the_oracle_to_the_byte() {
         }
     }
 }
+
+#[test]
+fn summaries_equal_the_oracle_to_the_byte() {
+    for name in ["edge", "seed000", "seed002"] {
+        let Some(file) = oracle_input(name) else {
+            return;
+        };
+        let stats = text::pts_stats(&file, 79);
+        let wins = text::pts_wins_and_losses(&file);
+        for (got, what) in [(stats, "result-file-stats"), (wins, "wins-and-losses")] {
+            let Some(expected) = oracle(&format!("{name}.{what}.w79.txt")) else {
+                return;
+            };
+            assert_same(&got, &expected, &format!("{name} {what}"));
+        }
+    }
+    for name in ["edge", "seed000"] {
+        let Some(file) = oracle_input(name) else {
+            return;
+        };
+        let Some(expected) = oracle(&format!("{name}.executive-summary.w79.txt")) else {
+            return;
+        };
+        assert_same(&text::pts_executive_summary(&file), &expected, name);
+    }
+}
+
+#[test]
+fn summaries_of_too_little_say_nothing_and_do_not_fail() {
+    let nothing = fathom_model::ResultFile::default();
+    assert_eq!(text::pts_executive_summary(&nothing), "");
+    assert!(text::pts_stats(&nothing, 79).contains("TESTS COUNTED: 0"));
+}
