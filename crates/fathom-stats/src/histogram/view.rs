@@ -76,7 +76,7 @@ impl Histogram {
     }
 
     /// The percentile with its distribution-free interval from ranks (see
-    /// [`rank_interval`](crate::order::rank_interval)), as exact as a bucket.
+    /// [`rank_interval`]), as exact as a bucket.
     ///
     /// It holds for independent samples. Operations of one trial are correlated, so the interval
     /// is a lower bound of the uncertainty: to compare systems take one percentile a trial.
