@@ -6,10 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::case::CaseId;
 use crate::event::{Event, PlannedCase, RunEnd, RunHeader, StopReason};
 use crate::figure::Figure;
+use crate::judge::judge_entry;
 use crate::result::{
     Display, Entry, Generator, Metric, ResultFile, ResultRecord, Run, Status, Trial,
 };
 use crate::verdict::{Reason, Verdict};
+use fathom_stats::stopping::half_width_percent_of;
+use fathom_stats::{Confidence, Sample};
+
+/// Below so many trials the spread is too uncertain to call one of them an outlier.
+const OUTLIER_TRIALS: usize = 5;
 
 #[cfg(test)]
 mod tests;
@@ -174,8 +180,10 @@ impl ResultFile {
     ///
     /// For each run (trials of one case on one system) every record of that case gets one entry of
     /// that system, in the place of the one it had. Records without runs, such as imported ones,
-    /// are left alone. Does nothing the second time.
+    /// are left alone. The reached widths of the runs are computed likewise. Does nothing the
+    /// second time.
     pub fn rebuild(&mut self) {
+        self.rebuild_widths();
         let mut done: BTreeSet<(&CaseId, &str)> = BTreeSet::new();
         for run in &self.runs {
             if !done.insert((&run.case, &run.system)) {
@@ -195,6 +203,17 @@ impl ResultFile {
                     None => record.entries.push(entry),
                 }
             }
+        }
+    }
+}
+
+impl ResultFile {
+    fn rebuild_widths(&mut self) {
+        for run in &mut self.runs {
+            let records = self.results.iter().filter(|r| r.case == run.case);
+            let metrics: Vec<&Metric> = records.map(|record| &record.metric).collect();
+            let trials: Vec<&Trial> = run.trials.iter().collect();
+            run.reached_percent = reached(&trials, &metrics);
         }
     }
 }
@@ -224,10 +243,12 @@ fn entry_of(runs: &[&Run], metric: &Metric) -> Option<Entry> {
     if samples.is_empty() && error.is_none() {
         return None;
     }
+    let mut verdict = judge_entry(&metric.id, good.iter().copied());
+    flag_outliers(&good, &samples, &mut verdict);
     Some(Entry {
         system: runs.first()?.system.clone(),
         value: mean(&samples),
-        verdict: aggregate(&good),
+        verdict,
         samples,
         error: error.map(Into::into),
         ..Entry::default()
@@ -270,32 +291,63 @@ fn mean(samples: &[Figure]) -> Option<Figure> {
     }
 }
 
-/// The verdict of an entry: the worst of its good trials, each reason once, with the number of
-/// trials it was raised in.
-fn aggregate(good: &[&Trial]) -> Verdict {
-    let mut verdict = Verdict::default();
-    for trial in good {
-        verdict.absorb(&trial.verdict);
-    }
-    let count = |rule: &str, of: fn(&Verdict) -> &[Reason]| {
-        let raised = |trial: &&&Trial| of(&trial.verdict).iter().any(|r| r.rule == rule);
-        good.iter().filter(raised).count()
+/// Flags values far from the others, on the entry; they count like all the rest.
+fn flag_outliers(good: &[&Trial], samples: &[Figure], verdict: &mut Verdict) {
+    let values: Vec<f64> = samples.iter().map(Figure::value).collect();
+    let sample = match Sample::new(values) {
+        Ok(sample) if samples.len() >= OUTLIER_TRIALS => sample,
+        _ => return,
     };
-    for reason in &mut verdict.reasons {
-        let k = count(&reason.rule, |verdict| &verdict.reasons);
-        say_count(reason, k, good.len());
+    let outliers = sample.outliers();
+    if outliers.is_empty() {
+        return;
     }
-    for note in &mut verdict.notes {
-        let k = count(&note.rule, |verdict| &verdict.notes);
-        say_count(note, k, good.len());
-    }
-    verdict
+    let list: Vec<String> = outliers
+        .iter()
+        .map(|outlier| {
+            let number = good.get(outlier.position).map_or(0, |trial| trial.number);
+            let value = samples.get(outlier.position).map(Figure::to_string);
+            let value = value.unwrap_or_default();
+            format!(
+                "trial {number} ({value}, modified z {:.1})",
+                outlier.modified_z
+            )
+        })
+        .collect();
+    let count = outliers.len();
+    verdict.note(Reason {
+        rule: "outlier".to_owned(),
+        short: match count {
+            1 => "1 outlier".to_owned(),
+            _ => format!("{count} outliers"),
+        },
+        text: format!(
+            "{} far from the others: {}. All trials count.",
+            if count == 1 {
+                "One trial is"
+            } else {
+                "Some trials are"
+            },
+            list.join(", ")
+        ),
+        advice: String::new(),
+    });
 }
 
-fn say_count(reason: &mut Reason, raised: usize, of: usize) {
-    if of > 1 {
-        reason.text = format!("{} (in {raised} of {of} trials)", reason.text);
-    }
+/// Reached half-widths of the metrics that steer, in per cent of their means.
+fn reached(trials: &[&Trial], metrics: &[&Metric]) -> BTreeMap<String, f64> {
+    let width = |metric: &&Metric| {
+        let good = trials.iter().filter(|trial| trial.error.is_none());
+        let values: Vec<f64> = good
+            .filter_map(|trial| trial.values.get(&metric.id))
+            .map(Figure::value)
+            .collect();
+        let sample = Sample::new(values).ok()?;
+        let width = half_width_percent_of(&sample, Confidence::P95)?;
+        Some((metric.id.clone(), width))
+    };
+    let steering = metrics.iter().filter(|metric| metric.steers);
+    steering.filter_map(|metric| width(metric)).collect()
 }
 
 /// The ids of all trials of a file; merging and saving ask what is in it already.

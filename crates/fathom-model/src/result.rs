@@ -306,6 +306,10 @@ pub struct Run {
     /// Why the repetition ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<crate::event::StopReason>,
+    /// Half-width of the 95 % interval that was reached, in per cent of the mean, of each metric
+    /// that steers the repetition and has two values or more.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub reached_percent: BTreeMap<String, f64>,
     /// Why it could not run at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unavailable: Option<String>,

@@ -201,14 +201,42 @@ fn the_verdict_is_the_worst_and_says_in_how_many_trials() {
     assert_eq!(
         texts,
         [
-            "littles-law was seen (in 1 of 3 trials)",
-            "foreign-io was seen (in 2 of 3 trials)"
+            "littles-law was seen Seen in 1 of 3 trials.",
+            "foreign-io was seen Seen in 2 of 3 trials."
         ]
     );
+    assert_eq!(verdict.notes[0].text, "acknowledged was seen");
+}
+
+#[test]
+fn an_outlier_is_flagged_and_counts() {
+    let mut events = vec![started(vec![planned("a", None)])];
+    for (number, value) in (1..).zip(["100", "101", "99", "100.5", "140"]) {
+        events.push(trial("a", number, Ok(value)));
+    }
+    let file = built(&events);
+    let entry = &file.results[0].entries[0];
+    let value = entry.value.as_ref().unwrap().value();
+    assert!((value - 108.1).abs() < 1e-9, "{value}");
+    assert_eq!(entry.verdict.level, Level::Valid);
+    // 53.29: Iglewicz and Hoaglin's rule, field.md section 5.
     assert_eq!(
-        verdict.notes[0].text,
-        "acknowledged was seen (in 3 of 3 trials)"
+        entry.verdict.notes[0].text,
+        "One trial is far from the others: trial 5 (140, modified z 53.3). All trials count."
     );
+}
+
+#[test]
+fn the_reached_width_is_stored() {
+    let mut events = vec![started(vec![planned("a", None)])];
+    for (number, value) in (1..).zip(["101.2", "99.8", "100.5", "102.1", "98.9"]) {
+        events.push(trial("a", number, Ok(value)));
+    }
+    let file = built(&events);
+    // Half-width of sample A, field.md section 5.
+    let reached = file.runs[0].reached_percent["bandwidth"];
+    assert!((reached - 1.5257).abs() < 1e-4, "{reached}");
+    assert_eq!(file.runs[0].reached_percent.len(), 1, "iops does not steer");
 }
 
 #[test]
