@@ -216,6 +216,9 @@ pub struct TargetInfo {
     /// the host`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opaque: Option<String>,
+    /// What had to be assumed to find the drives; absent when the chain is certain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assumption: Option<String>,
     /// The device stack, top first, each layer once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<Layer>,
@@ -264,6 +267,9 @@ pub struct Mount {
     /// Major and minor number.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub device: String,
+    /// How a file system spreads over its devices: `data raid1, metadata raid1, 2 devices`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
 }
 
 /// The kind of a layer of the device stack.

@@ -19,3 +19,11 @@ pub fn describe(root: &Root, options: &DescribeOptions) -> Machine {
     let _ = (root, options);
     Machine::default()
 }
+
+/// Whether this is a virtual machine.
+pub(crate) fn is_virtual_machine(root: &Root) -> bool {
+    let cpus = root.head("/proc/cpuinfo", 8192).unwrap_or_default();
+    cpus.lines().any(|line| {
+        line.starts_with("flags") && line.split_whitespace().any(|flag| flag == "hypervisor")
+    })
+}

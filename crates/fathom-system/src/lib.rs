@@ -13,12 +13,16 @@
 //! # Ok::<(), fathom_system::SystemError>(())
 //! ```
 
+mod block;
 mod check;
 mod clock;
 mod describe;
 mod doctor;
+mod drive;
 mod error;
 mod fields;
+mod filesystem;
+mod mounts;
 mod observer;
 mod root;
 mod target;
@@ -27,8 +31,9 @@ pub use check::{DeviceGrant, Refusal, RefusalReason, check_device};
 pub use clock::ClockWitness;
 pub use describe::{DescribeOptions, describe};
 pub use doctor::{Finding, Severity, doctor};
+pub use drive::reveal_serials;
 pub use error::SystemError;
 pub use fields::{SystemFields, system_fields, target_line};
 pub use observer::MachineObserver;
-pub use root::Root;
+pub use root::{Root, Space};
 pub use target::{Candidate, list_targets, resolve_target};

@@ -1,7 +1,9 @@
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 /// Largest file of `/proc`, `/sys` or `/etc` that is read; a longer one is cut.
 const TEXT_LIMIT: u64 = 4 << 20;
@@ -11,6 +13,20 @@ const TEXT_LIMIT: u64 = 4 << 20;
 #[derive(Clone, Debug)]
 pub struct Root {
     base: PathBuf,
+    spaces: Arc<BTreeMap<PathBuf, Space>>,
+}
+
+/// Size of a file system: by `statvfs` on the machine, said beforehand for a tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Space {
+    /// Whole size.
+    pub size_bytes: u64,
+    /// What an ordinary user can still write.
+    pub available_bytes: u64,
+    /// Inodes still free; absent where they are not limited.
+    pub available_inodes: Option<u64>,
+    /// Block size.
+    pub block_size_bytes: u64,
 }
 
 impl Root {
@@ -18,12 +34,46 @@ impl Root {
     pub fn system() -> Self {
         Self {
             base: PathBuf::from("/"),
+            spaces: Arc::default(),
         }
     }
 
     /// A tree that stands in for a machine.
     pub fn at(base: impl Into<PathBuf>) -> Self {
-        Self { base: base.into() }
+        Self {
+            base: base.into(),
+            spaces: Arc::default(),
+        }
+    }
+
+    /// Says the size of a file system of a tree, by its mount point.
+    #[must_use]
+    pub fn with_space(mut self, point: impl Into<PathBuf>, space: Space) -> Self {
+        Arc::make_mut(&mut self.spaces).insert(point.into(), space);
+        self
+    }
+
+    /// The size of the file system mounted at `point`.
+    pub(crate) fn space(&self, point: &Path) -> Option<Space> {
+        if !self.is_system() {
+            return self.spaces.get(point).copied();
+        }
+        let stat = rustix::fs::statvfs(point).ok()?;
+        let block = stat.f_frsize.max(1);
+        Some(Space {
+            size_bytes: stat.f_blocks.saturating_mul(block),
+            available_bytes: stat.f_bavail.saturating_mul(block),
+            available_inodes: (stat.f_files > 0).then_some(stat.f_favail),
+            block_size_bytes: stat.f_bsize,
+        })
+    }
+
+    /// The first bytes of a file as text: for files that are costly to produce.
+    pub(crate) fn head(&self, path: impl AsRef<Path>, limit: u64) -> Option<String> {
+        let file = File::open(self.path(path)).ok()?;
+        let mut bytes = Vec::new();
+        file.take(limit).read_to_end(&mut bytes).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// Whether this is the machine itself, so that system calls tell the truth about it.

@@ -1,5 +1,7 @@
 //! Helpers for tests: golden files, redaction, fake clocks and file trees.
 
 mod conformance;
+mod fake_root;
 
 pub use conformance::{Bench, conforms};
+pub use fake_root::FakeRoot;
