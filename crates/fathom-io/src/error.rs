@@ -105,6 +105,16 @@ pub enum IoError {
         /// The system's answer.
         source: io::Error,
     },
+    /// A file that was written whole, yet has blocks its file system calls unwritten.
+    #[error("write every block of {path}: {unwritten} are still unwritten and {holes} are holes")]
+    Unwritten {
+        /// The file.
+        path: PathBuf,
+        /// Allocated but unwritten.
+        unwritten: Bytes,
+        /// Not allocated.
+        holes: Bytes,
+    },
     /// A file that ended while it was read.
     #[error("read {length} at offset {offset} of {path}: the file ends there")]
     EndOfFile {

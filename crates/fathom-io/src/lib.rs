@@ -53,6 +53,7 @@ mod clock;
 pub mod contents;
 mod engine;
 mod error;
+mod layout;
 mod merge;
 mod pace;
 mod probe;
@@ -66,7 +67,11 @@ mod worker;
 
 pub use clock::{clock_cost, monotonic_ns};
 pub use error::{IoError, Unavailable};
-pub use probe::probe;
+pub use layout::{LayoutReport, LayoutSpec, lay_out};
+pub use probe::{
+    DirectProbe, DirectVerdict, Evicted, ExtentMap, Range, Residency, direct_probe, evict, extents,
+    probe, residency,
+};
 pub use report::{
     ClockReport, CpuUse, DirectionReport, EngineUse, IntervalCell, IntervalRow, JobReport,
     MAX_ROWS, Note, NoteKind, OpenLoopReport, OutsideReport, Series, Snapshot,

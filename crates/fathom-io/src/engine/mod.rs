@@ -5,16 +5,24 @@
 use std::io;
 use std::os::fd::RawFd;
 
-use crate::error::IoError;
 use crate::report::Note;
 use crate::source::Kind;
 use crate::spec::JobSpec;
 
+mod fault;
+pub(crate) mod libaio;
+mod map;
 mod null;
+mod pool;
 mod psync;
+pub(crate) mod uring;
 
+pub(crate) use libaio::Libaio;
+pub(crate) use map::Mapped;
 pub(crate) use null::Null;
+pub(crate) use pool::Pool;
 pub(crate) use psync::Psync;
+pub(crate) use uring::Uring;
 
 /// An operation as an engine sees it.
 #[derive(Clone, Copy, Debug)]
@@ -125,11 +133,3 @@ pub(crate) fn discard(fd: RawFd, op: &Op, is_device: bool) -> i64 {
 
 /// `_IO(0x12, 119)` of `linux/fs.h`.
 const BLKDISCARD: libc::c_ulong = 0x1277;
-
-/// Turns an engine that could not be made into an error that says what to do.
-pub(crate) fn unavailable(spec: &JobSpec, reason: crate::Unavailable) -> IoError {
-    IoError::Engine {
-        engine: spec.engine,
-        unavailable: reason,
-    }
-}

@@ -4,17 +4,25 @@ use crate::error::{IoError, Unavailable};
 use crate::report::{Note, NoteKind};
 use crate::spec::{EngineKind, JobSpec};
 
+mod cache;
+mod direct;
+mod extents;
+#[cfg(test)]
+mod tests;
+
+pub use cache::{Evicted, Range, Residency, evict, residency};
+pub(crate) use cache::{call_error, page_bytes};
+pub use direct::{DirectProbe, DirectVerdict, direct_probe};
+pub use extents::{ExtentMap, extents};
+
 /// Whether an engine can be used here, found by making one.
 ///
 /// # Errors
 /// Why not, and what to do.
 pub fn probe(engine: EngineKind) -> Result<(), Unavailable> {
     match engine {
-        EngineKind::IoUring | EngineKind::Libaio => Err(Unavailable {
-            reason: "not built yet".to_owned(),
-            remedy: "choose psync",
-            errno: None,
-        }),
+        EngineKind::IoUring => crate::engine::uring::probe(),
+        EngineKind::Libaio => crate::engine::libaio::probe(),
         EngineKind::PosixAio | EngineKind::Psync | EngineKind::Mmap | EngineKind::Null => Ok(()),
     }
 }

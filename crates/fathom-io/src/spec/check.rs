@@ -293,7 +293,5 @@ fn physical_memory() -> u64 {
     // SAFETY: asks for a number; no memory is passed.
     let pages = unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) };
     let pages = u64::try_from(pages).unwrap_or(0);
-    // SAFETY: as above.
-    let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    pages.saturating_mul(u64::try_from(page_bytes).unwrap_or(0))
+    pages.saturating_mul(crate::probe::page_bytes())
 }

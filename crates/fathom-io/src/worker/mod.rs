@@ -50,7 +50,7 @@ pub(crate) fn run_job(
     let largest = spec.block_sizes.largest().as_u64() as usize;
     let buffers = Buffers::new(depth, largest)?;
     let mut features = Vec::new();
-    let setup = Setup {
+    let mut setup = Setup {
         spec,
         fd: file.as_ref().map_or(-1, AsRawFd::as_raw_fd),
         depth,
@@ -59,7 +59,11 @@ pub(crate) fn run_job(
         features: &mut features,
         notes: &mut notes,
     };
-    let job = Job {
+    let refuse = |unavailable| IoError::Engine {
+        engine,
+        unavailable,
+    };
+    let job = |file| Job {
         shared,
         index,
         depth,
@@ -67,24 +71,30 @@ pub(crate) fn run_job(
         buffers,
     };
     let outcome = match engine {
-        EngineKind::Null => {
-            let engine = engine::Null::new(depth);
-            job.work(engine, ready)?
+        EngineKind::IoUring => {
+            let engine = engine::Uring::new(&mut setup).map_err(refuse)?;
+            job(file).work(engine, ready)?
+        }
+        EngineKind::Libaio => {
+            let engine = engine::Libaio::new(&mut setup).map_err(refuse)?;
+            job(file).work(engine, ready)?
         }
         EngineKind::Psync => {
             let engine = engine::Psync::new(&setup);
-            job.work(engine, ready)?
+            job(file).work(engine, ready)?
         }
-        _ => {
-            return Err(engine::unavailable(
-                spec,
-                crate::Unavailable {
-                    reason: "not built yet".to_owned(),
-                    remedy: "choose psync",
-                    errno: None,
-                },
-            ));
+        EngineKind::PosixAio => {
+            let engine = engine::Pool::new(&mut setup)
+                .map_err(|e| IoError::resource("start the threads of posixaio", e))?;
+            job(file).work(engine, ready)?
         }
+        EngineKind::Mmap => {
+            let held = file.as_ref().ok_or(IoError::Panicked)?;
+            let engine = engine::Mapped::new(&setup, held)
+                .map_err(|source| crate::probe::call_error(&spec.target.path, "mmap", source))?;
+            job(file).work(engine, ready)?
+        }
+        EngineKind::Null => job(file).work(engine::Null::new(depth), ready)?,
     };
     Ok(outcome.map(|mut outcome| {
         outcome.features = features;

@@ -112,10 +112,6 @@ impl Tally {
         }
     }
 
-    pub(crate) fn is_in_window(&self) -> bool {
-        self.phase == Phase::Window
-    }
-
     /// Operations went into flight (`+1`) or left it (`-1`) at `now_ns`.
     #[inline(always)]
     pub(crate) fn flow(&mut self, now_ns: u64, change: i64) {
