@@ -5,7 +5,7 @@
 //!
 //! ```
 //! let tests = fathom_workloads::native_tests();
-//! assert!(tests.iter().any(|test| test.info().id == "sqlite"));
+//! assert!(tests.iter().any(|test| test.info().id == "io"));
 //! ```
 
 mod common;

@@ -19,11 +19,6 @@ pub(crate) fn check_limits(
     }
 }
 
-/// Time until the deadline.
-pub(crate) fn remaining(cx: &Context<'_>) -> Nanos {
-    cx.deadline.since(cx.clock.now())
-}
-
 /// Objects when the target has not room for `needed` and a reserve of 64 MiB.
 pub(crate) fn need_space(host: &Host, needed: Bytes) -> Option<Unmet> {
     const RESERVE: Bytes = Bytes::new(64 << 20);

@@ -5,12 +5,14 @@ mod compress;
 mod guess;
 mod limits;
 #[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
 mod tests;
 
 pub(crate) use case_dir::CaseDir;
 pub(crate) use compress::compressible_share;
 pub(crate) use guess::Guess;
-pub(crate) use limits::{check_limits, need_space, need_writable, remaining};
+pub(crate) use limits::{check_limits, need_space, need_writable};
 
 use fathom_model::{Implementation, ImplementationKind};
 

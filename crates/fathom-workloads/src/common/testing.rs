@@ -1,0 +1,66 @@
+//! Helpers of this crate's tests.
+
+use std::path::{Path, PathBuf};
+
+use fathom_base::process::{Program, find_program, run};
+use fathom_base::{Cancel, Nanos};
+use tempfile::TempDir;
+
+/// A small file system on a loop device, unmounted on drop.
+pub(crate) struct LoopMount {
+    directory: TempDir,
+    mounted: PathBuf,
+}
+
+impl LoopMount {
+    /// An ext4 of so many bytes; says `SKIPPED` and gives nothing where that is not possible.
+    pub(crate) fn ext4(bytes: u64) -> Option<Self> {
+        let directory = tempfile::tempdir().unwrap();
+        let image = directory.path().join("image");
+        std::fs::File::create(&image)
+            .unwrap()
+            .set_len(bytes)
+            .unwrap();
+        let mounted = directory.path().join("mounted");
+        std::fs::create_dir(&mounted).unwrap();
+        let image = image.display().to_string();
+        let mounted_text = mounted.display().to_string();
+        let steps = [
+            vec!["mkfs.ext4", "-q", "-F", &image],
+            vec!["mount", "-o", "loop", &image, &mounted_text],
+        ];
+        for step in steps {
+            if let Err(reason) = call(&step) {
+                eprintln!("SKIPPED: no file system on a loop device: {reason}");
+                return None;
+            }
+        }
+        Some(Self { directory, mounted })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.mounted
+    }
+}
+
+impl Drop for LoopMount {
+    fn drop(&mut self) {
+        let mounted = self.mounted.display().to_string();
+        if let Err(reason) = call(&["umount", &mounted]) {
+            eprintln!("{} stays: {reason}", self.directory.path().display());
+        }
+    }
+}
+
+/// Runs a system program to its end.
+fn call(words: &[&str]) -> Result<(), String> {
+    let search = std::ffi::OsString::from("/usr/sbin:/sbin:/usr/bin:/bin");
+    let program = find_program(words[0], &search).ok_or(format!("no {}", words[0]))?;
+    let mut program = Program::new(program).args(&words[1..]);
+    program.timeout = Nanos::from_secs(60);
+    let finished = run(&program, &Cancel::new()).map_err(|error| error.to_string())?;
+    match finished.is_success() {
+        true => Ok(()),
+        false => Err(finished.stderr_text().trim().to_owned()),
+    }
+}

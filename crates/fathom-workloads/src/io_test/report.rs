@@ -1,0 +1,333 @@
+//! From what the engine measured to a trial.
+
+use std::collections::BTreeMap;
+
+use fathom_io::contents::Filler;
+use fathom_io::{DirectProbe, DirectVerdict, DirectionReport, ExtentMap, IntervalRow, JobReport};
+use fathom_model::definition::io::{
+    self as definition, IoCache, IoContents, IoDirect, IoFlush, IoMeasured, IoOpenSync, IoSettings,
+    IoTotals,
+};
+use fathom_model::{
+    CacheEvidence, ClockEvidence, CpuEvidence, DataEvidence, DirectEvidence, DurabilityEvidence,
+    Evidence, FileEvidence, Host, HostEvidence, IoEvidence, Series, Trial,
+};
+
+use super::files::layout_seed;
+use super::spec::{self, Place};
+use crate::common::compressible_share as share_of;
+
+/// Bytes of the data that compressibility is estimated on.
+const SAMPLE_BYTES: usize = 256 << 10;
+/// Bytes of a page of `cachestat`.
+const PAGE_BYTES: u64 = 4096;
+
+/// What was seen around the measured window.
+pub(super) struct Seen {
+    pub(super) host: Option<HostEvidence>,
+    pub(super) resident_before: Option<u64>,
+    pub(super) resident_after: Option<u64>,
+    pub(super) extents: Option<ExtentMap>,
+    pub(super) clock: ClockEvidence,
+}
+
+/// Values, histograms, series and evidence of a trial.
+pub(super) fn trial(
+    settings: &IoSettings,
+    place: &Place,
+    report: &JobReport,
+    seen: Seen,
+    host: &Host,
+) -> Trial {
+    let totals = |direction: &DirectionReport| (direction.ops, direction.bytes);
+    let of = |direction: &'_ DirectionReport| IoTotals {
+        operations: totals(direction).0,
+        bytes: totals(direction).1,
+        latency: None,
+    };
+    let measured = IoMeasured {
+        window: report.window,
+        read: IoTotals {
+            latency: Some(&report.read.latency),
+            ..of(&report.read)
+        },
+        write: IoTotals {
+            latency: Some(&report.write.latency),
+            ..of(&report.write)
+        },
+        trim: IoTotals {
+            latency: Some(&report.trim.latency),
+            ..of(&report.trim)
+        },
+        sync: IoTotals {
+            latency: Some(&report.sync.latency),
+            ..of(&report.sync)
+        },
+    };
+    Trial {
+        values: definition::values(settings, &measured),
+        histograms: histograms(report),
+        series: series(settings, report),
+        evidence: evidence(settings, place, report, seen, host),
+        ..Trial::default()
+    }
+}
+
+fn histograms(report: &JobReport) -> BTreeMap<String, fathom_stats::Histogram> {
+    let mut kept = BTreeMap::new();
+    for (name, direction) in [
+        ("read", &report.read),
+        ("write", &report.write),
+        ("trim", &report.trim),
+        ("sync", &report.sync),
+    ] {
+        if !direction.latency.is_empty() {
+            let mut histogram = direction.latency.clone();
+            histogram.shrink();
+            kept.insert(name.to_owned(), histogram);
+        }
+        if let Some(service) = direction.service.as_ref().filter(|s| !s.is_empty()) {
+            kept.insert(format!("{name}-service"), service.clone());
+        }
+    }
+    kept
+}
+
+/// A value a row.
+type OfRow = fn(&IntervalRow) -> f64;
+
+fn series(settings: &IoSettings, report: &JobReport) -> BTreeMap<String, Series> {
+    let mut rows: &[IntervalRow] = &report.series.rows;
+    // A sliver at the end says nothing of its own.
+    if let [most @ .., last] = rows
+        && !most.is_empty()
+        && last.length_ns < report.series.interval.as_u64() / 10
+    {
+        rows = most;
+    }
+    let mut all: Vec<(&str, &str, OfRow)> = vec![
+        ("bandwidth", "MB/s", |row| rate(row, row.bytes()) / 1e6),
+        ("iops", "IOPS", |row| rate(row, row.ops())),
+        ("latency-mean", "us", |row| {
+            let cells = [row.read, row.write, row.trim];
+            let sum: u64 = cells.iter().map(|cell| cell.latency_sum_ns).sum();
+            sum as f64 / row.ops().max(1) as f64 / 1e3
+        }),
+        ("latency-max", "us", |row| {
+            let cells = [row.read, row.write, row.trim];
+            let longest = cells.iter().map(|cell| cell.latency_max_ns).max();
+            longest.unwrap_or(0) as f64 / 1e3
+        }),
+    ];
+    if settings.mode.is_mixed() {
+        all.push(("read-bandwidth", "MB/s", |row| {
+            rate(row, row.read.bytes) / 1e6
+        }));
+        all.push(("write-bandwidth", "MB/s", |row| {
+            rate(row, row.write.bytes) / 1e6
+        }));
+        all.push(("read-iops", "IOPS", |row| rate(row, row.read.ops)));
+        all.push(("write-iops", "IOPS", |row| rate(row, row.write.ops)));
+    }
+    all.into_iter()
+        .map(|(name, unit, of)| {
+            let series = Series {
+                unit: unit.to_owned(),
+                start_ns: rows.first().map_or(0, |row| row.start_ns),
+                step_ns: report.series.interval.as_u64(),
+                values: rows.iter().map(of).collect(),
+            };
+            (name.to_owned(), series)
+        })
+        .collect()
+}
+
+fn rate(row: &IntervalRow, count: u64) -> f64 {
+    count as f64 * 1e9 / row.length_ns.max(1) as f64
+}
+
+fn evidence(
+    settings: &IoSettings,
+    place: &Place,
+    report: &JobReport,
+    seen: Seen,
+    host: &Host,
+) -> Evidence {
+    let is_buffered = !place.direct;
+    Evidence {
+        io: Some(io(settings, report)),
+        direct: None,
+        file: seen.extents.map(|extents| FileEvidence {
+            size_bytes: extents.size.as_u64(),
+            unwritten_bytes: extents
+                .unwritten
+                .map(|unwritten| unwritten.as_u64() + extents.holes.as_u64()),
+            extents: extents.extents,
+            memory_bytes: Some(host.memory.as_u64()),
+        }),
+        cache: (seen.resident_before.is_some() || is_buffered).then(|| CacheEvidence {
+            resident_bytes_before: seen.resident_before,
+            resident_bytes_after: seen.resident_after,
+            asked: match is_buffered {
+                true => settings.cache.name(),
+                false => IoCache::Cold.name(),
+            }
+            .to_owned(),
+        }),
+        data: Some(DataEvidence {
+            contents: contents_in_words(settings),
+            compressible_share: None,
+            compressing_stack: host.target.compressing.clone(),
+        }),
+        durability: settings.writes().then(|| durability(settings, report)),
+        cpu: Some(CpuEvidence {
+            user_ns: report.cpu.user_ns,
+            system_ns: report.cpu.system_ns,
+            busiest_share: Some(report.cpu.busiest_job),
+            involuntary_switches: Some(report.cpu.involuntary_switches),
+            polls: settings.tuning.iopoll
+                || settings.tuning.hipri
+                || settings.tuning.reap_batch == 0,
+        }),
+        host: seen.host,
+        clock: Some(seen.clock),
+        counts: counts(report),
+        ..Evidence::default()
+    }
+}
+
+fn io(settings: &IoSettings, report: &JobReport) -> IoEvidence {
+    let transfers = [&report.read, &report.write, &report.trim];
+    let histogram_count: u64 = transfers.iter().map(|d| d.latency.count()).sum();
+    let latency_sum: u64 = transfers.iter().map(|d| d.latency.sum()).sum();
+    let all = [&report.read, &report.write, &report.trim, &report.sync];
+    IoEvidence {
+        window_ns: report.window.as_u64(),
+        operations: report.ops(),
+        read_bytes: report.read.bytes,
+        written_bytes: report.write.bytes,
+        trimmed_bytes: report.trim.bytes,
+        histogram_count,
+        interval_count: report.series.rows.iter().map(IntervalRow::ops).sum(),
+        clipped: all.iter().map(|d| d.latency.clipped()).sum(),
+        latency_ns_mean: match histogram_count {
+            0 => 0.0,
+            count => latency_sum as f64 / count as f64,
+        },
+        in_flight_mean: report.mean_in_flight,
+        depth_total: u64::from(settings.depth) * u64::from(settings.jobs),
+        block_size_bytes: settings.single_block_size().map(|size| size.as_u64()),
+        errors: all.iter().flat_map(|d| d.errors.values()).sum(),
+        engine: report.engine.used.name().to_owned(),
+    }
+}
+
+/// Rare things of the engine that have no field of their own, where they happened.
+fn counts(report: &JobReport) -> BTreeMap<String, u64> {
+    let all = [&report.read, &report.write, &report.trim, &report.sync];
+    let sum = |of: fn(&DirectionReport) -> u64| all.iter().map(|d| of(d)).sum::<u64>();
+    [
+        ("short-transfers", sum(|d| d.short)),
+        ("retried", sum(|d| d.retried)),
+        ("would-block", sum(|d| d.would_block)),
+        ("ramp-operations", report.outside.ramp_ops),
+        ("late-operations", report.outside.late_ops),
+        ("errors-outside-window", report.outside.errors),
+        ("stamp-blur-ns", report.resolution_ns),
+    ]
+    .into_iter()
+    .filter(|(_, count)| *count > 0)
+    .map(|(name, count)| (name.to_owned(), count))
+    .collect()
+}
+
+fn durability(settings: &IoSettings, report: &JobReport) -> DurabilityEvidence {
+    let every = settings.fsync_every.or(settings.fdatasync_every);
+    let is_flushed_last = settings.final_flush != IoFlush::None;
+    let is_open_sync = settings.open_sync != IoOpenSync::None;
+    DurabilityEvidence {
+        policy: policy(settings),
+        durable: every == Some(1) || is_flushed_last || is_open_sync,
+        syncs: report.sync.ops,
+        final_flush_ns: report.final_flush.map(|took| took.as_u64()),
+    }
+}
+
+fn policy(settings: &IoSettings) -> String {
+    let mut parts = Vec::new();
+    for (call, every) in [
+        ("fsync", settings.fsync_every),
+        ("fdatasync", settings.fdatasync_every),
+    ] {
+        match every {
+            Some(1) => parts.push(format!("{call} after every write")),
+            Some(every) => parts.push(format!("{call} after every {every} writes")),
+            None => {}
+        }
+    }
+    if settings.open_sync != IoOpenSync::None {
+        parts.push(format!("O_{}", settings.open_sync.name().to_uppercase()));
+    }
+    if settings.final_flush != IoFlush::None {
+        parts.push(format!(
+            "{} at the end, inside the window",
+            settings.final_flush
+        ));
+    }
+    match parts.is_empty() {
+        true => "none".to_owned(),
+        false => parts.join(", "),
+    }
+}
+
+fn contents_in_words(settings: &IoSettings) -> String {
+    let mut words = match settings.contents {
+        IoContents::Random => "random".to_owned(),
+        IoContents::Compressible(percent) => format!("compressible {percent}"),
+        IoContents::Zeros => "zeros".to_owned(),
+    };
+    if settings.dedupe.value() > 0.0 {
+        words += &format!(", {} duplicates", settings.dedupe);
+    }
+    words
+}
+
+/// How compressible the data is that the cases write, on a sample of it; unknown for a target of
+/// the user's that is only read.
+pub(super) fn compressible_share(settings: &IoSettings, is_our_file: bool) -> Option<f64> {
+    if !is_our_file && !settings.writes() {
+        return None;
+    }
+    let mut sample = vec![0; SAMPLE_BYTES];
+    Filler::new(spec::contents(settings), layout_seed()).fill(&mut sample, 0, 1);
+    Some(share_of(&sample))
+}
+
+/// What was asked of direct I/O and what came of it.
+pub(super) fn direct(
+    asked: IoDirect,
+    is_direct: bool,
+    probe: Option<&DirectProbe>,
+) -> DirectEvidence {
+    let requested = asked != IoDirect::No;
+    let alignment = probe.and_then(|probe| probe.alignment);
+    let verdict = probe.map(|probe| probe.verdict);
+    DirectEvidence {
+        requested,
+        opened: is_direct,
+        memory_align_bytes: alignment.map(|alignment| alignment.memory),
+        offset_align_bytes: alignment.map(|alignment| alignment.offset),
+        transfer_ok: match verdict {
+            Some(DirectVerdict::Effective | DirectVerdict::Cached(_) | DirectVerdict::Memory) => {
+                Some(true)
+            }
+            Some(DirectVerdict::Refused(_)) => Some(false),
+            Some(DirectVerdict::TooShort) | None => None,
+        },
+        transfer_cached_pages: match verdict {
+            Some(DirectVerdict::Effective) => Some(0),
+            Some(DirectVerdict::Cached(bytes)) => Some(bytes.as_u64().div_ceil(PAGE_BYTES)),
+            _ => None,
+        },
+    }
+}

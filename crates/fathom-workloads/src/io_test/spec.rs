@@ -1,0 +1,190 @@
+//! From the options of a case to a job of the engine.
+
+use std::path::PathBuf;
+
+use fathom_base::Nanos;
+use fathom_io::{
+    BlockSizes, ClockChoice, Contents, Cursor, Distribution, EngineKind, EngineOptions, JobSpec,
+    Mode, OnError, OpenSync, Pace, SizeShare, Stamps, Stop, SyncKind, SyncPolicy, Target,
+    TargetKind, Verify,
+};
+use fathom_model::definition::io::{
+    IoClock, IoContents, IoCursor, IoDistribution, IoEngine, IoFlush, IoMode, IoOnError,
+    IoOpenSync, IoSettings, IoStamps,
+};
+
+use super::files::STUCK_AFTER;
+
+/// Where the job goes and how, as found out while preparing.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) path: PathBuf,
+    pub(super) kind: TargetKind,
+    pub(super) direct: bool,
+}
+
+/// The job of one trial.
+pub(super) fn job(settings: &IoSettings, place: &Place, seed: u64) -> JobSpec {
+    JobSpec {
+        target: Target {
+            path: place.path.clone(),
+            kind: place.kind,
+        },
+        mode: mode(settings),
+        block_sizes: block_sizes(settings),
+        engine: engine(settings.engine),
+        engine_fallback: settings.engine == IoEngine::Auto,
+        engine_options: engine_options(settings),
+        depth: settings.depth,
+        jobs: settings.jobs,
+        cursor: match settings.cursor {
+            IoCursor::Own => Cursor::Own,
+            IoCursor::Partitioned => Cursor::Partitioned,
+            IoCursor::Shared => Cursor::Shared,
+        },
+        direct: place.direct,
+        offset: settings.offset,
+        size: settings.size,
+        stop: Stop {
+            runtime: settings.runtime,
+            bytes: settings.bytes,
+            passes: settings.passes,
+        },
+        ramp: settings.ramp,
+        sync: sync(settings),
+        pace: settings.rate.map_or(Pace::Unpaced, Pace::Closed),
+        distribution: match settings.distribution {
+            IoDistribution::Once => Distribution::OnceEach,
+            IoDistribution::Uniform => Distribution::Uniform,
+            IoDistribution::Zipf { theta } => Distribution::Zipf { theta },
+            IoDistribution::Pareto { h } => Distribution::Pareto { h },
+        },
+        contents: contents(settings),
+        verify: Verify::Off,
+        on_error: match settings.on_error {
+            IoOnError::Stop => OnError::Stop,
+            IoOnError::Count => OnError::Count,
+        },
+        seed,
+        interval: interval(settings.runtime),
+        stamps: match settings.stamps {
+            IoStamps::PerIo => Stamps::PerIo,
+            IoStamps::PerBatch => Stamps::PerBatch,
+        },
+        clock: match settings.clock {
+            IoClock::Auto => ClockChoice::Auto,
+            IoClock::Monotonic => ClockChoice::Monotonic,
+            IoClock::Virtual(step_ns) => ClockChoice::Virtual { step_ns },
+        },
+        cpus: Vec::new(),
+        stuck_after: STUCK_AFTER,
+    }
+}
+
+/// Width of a row of the series: 1 s, and 100 ms for trials shorter than 5 s or of unknown length
+/// (a long one's rows are merged by the engine).
+fn interval(runtime: Option<Nanos>) -> Nanos {
+    match runtime {
+        Some(runtime) if runtime >= Nanos::from_secs(5) => Nanos::from_secs(1),
+        _ => Nanos::from_millis(100),
+    }
+}
+
+/// The engine that a name stands for.
+pub(super) fn engine(engine: IoEngine) -> EngineKind {
+    match engine {
+        IoEngine::Auto | IoEngine::IoUring => EngineKind::IoUring,
+        IoEngine::Libaio => EngineKind::Libaio,
+        IoEngine::Psync | IoEngine::Sync => EngineKind::Psync,
+        IoEngine::PosixAio => EngineKind::PosixAio,
+        IoEngine::Mmap => EngineKind::Mmap,
+        IoEngine::Null => EngineKind::Null,
+    }
+}
+
+fn mode(settings: &IoSettings) -> Mode {
+    let read_percent = settings.read_percent;
+    match settings.mode {
+        IoMode::Read => Mode::Read,
+        IoMode::Write => Mode::Write,
+        IoMode::RandRead => Mode::RandRead,
+        IoMode::RandWrite => Mode::RandWrite,
+        IoMode::ReadWrite => Mode::Mixed { read_percent },
+        IoMode::RandRw => Mode::RandMixed { read_percent },
+        IoMode::Trim => Mode::Trim,
+        IoMode::RandTrim => Mode::RandTrim,
+    }
+}
+
+fn block_sizes(settings: &IoSettings) -> BlockSizes {
+    match &settings.block_split {
+        Some(split) => {
+            let shares: Vec<SizeShare> = split
+                .parts()
+                .iter()
+                .map(|&(size, share)| SizeShare { size, share })
+                .collect();
+            BlockSizes::split(&shares)
+        }
+        None => BlockSizes::separate(
+            settings.block_size,
+            settings.write_block_size.unwrap_or(settings.block_size),
+        ),
+    }
+}
+
+fn engine_options(settings: &IoSettings) -> EngineOptions {
+    let tuning = &settings.tuning;
+    EngineOptions {
+        submit_batch: tuning.submit_batch,
+        reap_batch: tuning.reap_batch,
+        fixed_buffers: tuning.fixed_buffers,
+        fixed_files: tuning.fixed_files,
+        sqpoll: tuning.sqpoll,
+        iopoll: tuning.iopoll,
+        force_async: tuning.force_async,
+        hipri: tuning.hipri,
+        nowait: tuning.nowait,
+        uncached: tuning.uncached,
+        pool_threads: tuning.pool_threads,
+        punch_holes: tuning.punch_holes,
+        ..EngineOptions::PLAIN
+    }
+}
+
+fn sync(settings: &IoSettings) -> SyncPolicy {
+    let fsync = settings.fsync_every.map(|every| (every, SyncKind::Fsync));
+    let fdatasync = settings
+        .fdatasync_every
+        .map(|every| (every, SyncKind::Fdatasync));
+    SyncPolicy {
+        every: fsync.or(fdatasync),
+        final_flush: match settings.final_flush {
+            IoFlush::None => None,
+            IoFlush::Fsync => Some(SyncKind::Fsync),
+            IoFlush::Fdatasync => Some(SyncKind::Fdatasync),
+        },
+        open: match settings.open_sync {
+            IoOpenSync::None => OpenSync::None,
+            IoOpenSync::Sync => OpenSync::Sync,
+            IoOpenSync::Dsync => OpenSync::Dsync,
+        },
+    }
+}
+
+/// What is written, in the layout and in the trials.
+pub(super) fn contents(settings: &IoSettings) -> Contents {
+    let dedupe = settings.dedupe;
+    match settings.contents {
+        IoContents::Zeros => Contents::Zeros,
+        IoContents::Random if dedupe.value() == 0.0 => Contents::Random,
+        IoContents::Random => Contents::Shaped {
+            compressible: fathom_base::Percent::default(),
+            dedupe,
+        },
+        IoContents::Compressible(compressible) => Contents::Shaped {
+            compressible,
+            dedupe,
+        },
+    }
+}

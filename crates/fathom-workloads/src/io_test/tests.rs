@@ -1,0 +1,448 @@
+use fathom_base::{Bytes, Nanos};
+use fathom_model::definition::io::{IoDirect, IoSettings};
+use fathom_model::{Case, Test, TestError, Trial};
+use fathom_testkit::{Bench, conforms};
+
+use super::*;
+use crate::common::testing::LoopMount;
+
+/// Small and short enough for a test.
+const SMALL: [(&str, &str); 3] = [("size", "16MiB"), ("runtime", "60ms"), ("ramp", "10ms")];
+
+fn small(more: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
+    SMALL.iter().chain(more).copied().collect()
+}
+
+fn run_one(bench: &Bench, typed: &[(&str, &str)]) -> Trial {
+    let trials = bench.run(&IoTest::new(), typed, 1);
+    trials
+        .unwrap_or_else(|error| panic!("{typed:?}: {error}"))
+        .remove(0)
+}
+
+#[test]
+fn reads_keep_the_contract() {
+    let trials = conforms(
+        &IoTest::new(),
+        &small(&[("rw", "randread")]),
+        &mut Bench::new(),
+    );
+    let evidence = &trials[0].evidence;
+    let file = evidence.file.as_ref().unwrap();
+    assert_eq!((file.size_bytes, file.unwritten_bytes), (16 << 20, Some(0)));
+    assert_eq!(
+        evidence.cache.as_ref().unwrap().resident_bytes_before,
+        Some(0)
+    );
+    assert_eq!(
+        evidence.data.as_ref().unwrap().compressible_share,
+        Some(0.0)
+    );
+    assert!(evidence.durability.is_none());
+}
+
+#[test]
+fn writes_keep_the_contract() {
+    let typed = small(&[("rw", "write"), ("block-size", "1MiB"), ("depth", "8")]);
+    let trials = conforms(&IoTest::new(), &typed, &mut Bench::new());
+    let durability = trials[0].evidence.durability.as_ref().unwrap();
+    assert_eq!(
+        (durability.policy.as_str(), durability.durable),
+        ("none", false)
+    );
+    assert!(
+        trials[0].series["bandwidth"]
+            .values
+            .iter()
+            .all(|value| value.is_finite())
+    );
+}
+
+#[test]
+fn durable_writes_keep_the_contract() {
+    let typed = small(&[
+        ("rw", "randwrite"),
+        ("depth", "1"),
+        ("fdatasync-every", "1"),
+    ]);
+    let trials = conforms(&IoTest::new(), &typed, &mut Bench::new());
+    let trial = &trials[0];
+    let durability = trial.evidence.durability.as_ref().unwrap();
+    assert_eq!(durability.policy, "fdatasync after every write");
+    assert!(durability.durable && durability.syncs > 0);
+    assert_eq!(trial.histograms["sync"].count(), durability.syncs);
+    assert!(trial.values.contains_key("sync-latency-mean"));
+}
+
+#[test]
+fn mixes_keep_the_contract() {
+    let trials = conforms(
+        &IoTest::new(),
+        &small(&[("rw", "randrw")]),
+        &mut Bench::new(),
+    );
+    let values = &trials[0].values;
+    let sum = values["read-iops"].value() + values["write-iops"].value();
+    assert!((values["iops"].value() - sum).abs() < 1e-6 * sum);
+    assert!(trials[0].series.contains_key("write-bandwidth"));
+}
+
+#[test]
+fn every_engine_and_mode_gives_a_trial() {
+    let bench = Bench::new();
+    for engine in ["auto", "psync", "posixaio", "mmap"] {
+        for mode in [
+            "read",
+            "write",
+            "randread",
+            "randwrite",
+            "readwrite",
+            "randrw",
+        ] {
+            let trial = run_one(&bench, &small(&[("engine", engine), ("rw", mode)]));
+            assert!(trial.values["iops"].value() > 0.0, "{engine} {mode}");
+        }
+    }
+}
+
+#[test]
+fn the_null_engine_with_the_virtual_clock_gives_the_same_each_time() {
+    let bench = Bench::new();
+    let typed = [
+        ("engine", "null"),
+        ("clock", "virtual:100"),
+        ("runtime", "10ms"),
+        ("ramp", "0s"),
+        ("rw", "randrw"),
+    ];
+    let once = run_one(&bench, &typed);
+    let again = run_one(&bench, &typed);
+    assert_eq!(once.values, again.values);
+    assert_eq!(once.histograms, again.histograms);
+    assert_eq!(once.series, again.series);
+    assert!(once.evidence.file.is_none() && once.evidence.direct.is_none());
+}
+
+#[test]
+fn cases_share_a_file_and_the_last_one_removes_it() {
+    let bench = Bench::new();
+    let test = IoTest::new();
+    let prepare = |more: &[(&'static str, &'static str)]| {
+        let case = Bench::case(&test, &small(more));
+        test.prepare(&case, &bench.context(0)).unwrap()
+    };
+    let read = prepare(&[("rw", "read")]);
+    let write = prepare(&[("rw", "randwrite")]);
+    assert_eq!(bench.leftovers().len(), 1, "{:?}", bench.leftovers());
+    let zeros = prepare(&[("rw", "write"), ("contents", "zeros")]);
+    let larger = prepare(&[("rw", "read"), ("size", "17MiB")]);
+    assert_eq!(bench.leftovers().len(), 3);
+    for prepared in [read, zeros, larger] {
+        prepared.finish(&bench.context(0)).unwrap();
+    }
+    assert_eq!(bench.leftovers().len(), 1);
+    write.finish(&bench.context(0)).unwrap();
+    assert_eq!(bench.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn readers_and_writers_are_apart_where_writing_moves_blocks() {
+    let mut bench = Bench::new();
+    let test = IoTest::new();
+    let number = |bench: &Bench, mode| {
+        let case = Bench::case(&test, &small(&[("rw", mode)]));
+        test.estimate(&bench.host, &case).unwrap().layout
+    };
+    assert_eq!(number(&bench, "read"), number(&bench, "randwrite"));
+    bench.host.target.mount.as_mut().unwrap().file_system = "btrfs".to_owned();
+    assert_ne!(number(&bench, "read"), number(&bench, "randwrite"));
+    assert_eq!(number(&bench, "read"), number(&bench, "randread"));
+    assert_eq!(number(&bench, "write"), number(&bench, "randrw"));
+}
+
+#[test]
+fn a_new_file_for_each_trial_starts_unwritten() {
+    let bench = Bench::new();
+    let typed = [
+        ("rw", "write"),
+        ("layout", "fallocate"),
+        ("size", "16MiB"),
+        ("block-size", "1MiB"),
+        ("bytes", "4MiB"),
+        ("runtime", "none"),
+        ("ramp", "0s"),
+    ];
+    let trials = bench.run(&IoTest::new(), &typed, 2).unwrap();
+    for trial in trials {
+        let file = trial.evidence.file.unwrap();
+        assert_eq!(
+            file.unwritten_bytes,
+            Some(12 << 20),
+            "a quarter was written"
+        );
+    }
+}
+
+#[test]
+fn buffered_reads_start_cold_or_warm_as_asked() {
+    let bench = Bench::new();
+    let resident = |cache| {
+        let typed = small(&[
+            ("direct", "no"),
+            ("cache", cache),
+            ("depth", "1"),
+            ("ramp", "0s"),
+            ("engine", "psync"),
+        ]);
+        let evidence = run_one(&bench, &typed).evidence.cache.unwrap();
+        assert_eq!(evidence.asked, cache);
+        evidence.resident_bytes_before.unwrap()
+    };
+    assert_eq!(resident("cold"), 0);
+    assert_eq!(resident("warm"), 16 << 20);
+}
+
+#[test]
+fn direct_io_that_cannot_be_used_falls_back_and_says_so() {
+    let bench = Bench::new();
+    // 1000 bytes are a multiple of no device's sector.
+    let odd = [
+        ("block-size", "1000B"),
+        ("size", "1000000B"),
+        ("runtime", "20ms"),
+        ("ramp", "0s"),
+    ];
+    let trial = run_one(&bench, &odd);
+    let direct = trial.evidence.direct.unwrap();
+    if direct.offset_align_bytes.is_none() {
+        eprintln!("SKIPPED: this file system does not tell its alignment");
+        return;
+    }
+    assert!(direct.requested && !direct.opened);
+    let note = trial
+        .evidence
+        .notes
+        .iter()
+        .find(|note| note.contains("direct I/O cannot be used"));
+    assert!(
+        note.unwrap().contains("1KB is not a multiple of"),
+        "{note:?}"
+    );
+    let mut typed = odd.to_vec();
+    typed.push(("direct", "yes"));
+    let case = Bench::case(&IoTest::new(), &typed);
+    let unmet = IoTest::new().check(&bench.host, &case);
+    assert!(
+        unmet[0].what.contains("needs blocks of a multiple of"),
+        "{unmet:?}"
+    );
+}
+
+#[test]
+fn tmpfs_is_named_by_the_evidence() {
+    let shm = std::path::Path::new("/dev/shm");
+    if !shm.is_dir() {
+        eprintln!("SKIPPED: no /dev/shm");
+        return;
+    }
+    let bench = Bench::inside(shm);
+    let trial = run_one(&bench, &small(&[]));
+    let direct = trial.evidence.direct.unwrap();
+    // Nothing leaves the page cache there, with O_DIRECT or without.
+    assert!(direct.offset_align_bytes.is_none());
+    let cache = trial.evidence.cache.unwrap();
+    assert_eq!(cache.resident_bytes_before, Some(16 << 20));
+}
+
+#[test]
+fn an_existing_file_is_read_and_left_alone() {
+    let mut bench = Bench::new();
+    let path = bench.directory().join("mine");
+    std::fs::write(&path, vec![7; 1 << 20]).unwrap();
+    bench.device = Some(path.clone());
+    bench.host.target.kind = TargetKind::File;
+    bench.host.target.path = path.display().to_string();
+    let typed = [("size", "1MiB"), ("runtime", "20ms"), ("ramp", "0s")];
+    let case = Bench::case(&IoTest::new(), &typed);
+    assert_eq!(IoTest::new().check(&bench.host, &case), []);
+    let trial = run_one(&bench, &typed);
+    assert!(trial.values["iops"].value() > 0.0);
+    assert_eq!(std::fs::read(&path).unwrap(), vec![7; 1 << 20]);
+    let longer = Bench::case(&IoTest::new(), &[("size", "2MiB")]);
+    let unmet = IoTest::new().check(&bench.host, &longer);
+    assert!(unmet[0].what.contains("the span ends at 2MiB"), "{unmet:?}");
+}
+
+#[test]
+fn needs_are_named_before_any_io() {
+    let bench = Bench::new();
+    let check = |typed: &[(&str, &str)], expected: &str| {
+        let case = Bench::case(&IoTest::new(), typed);
+        let unmet = IoTest::new().check(&bench.host, &case);
+        let found: Vec<&str> = unmet.iter().map(|unmet| unmet.what.as_str()).collect();
+        assert!(
+            found.iter().any(|what| what.contains(expected)),
+            "{expected}: {found:?}"
+        );
+    };
+    check(&[("runtime", "none")], "the trial would never end");
+    check(&[("size", "1TiB")], "free, the case needs 1100 GB");
+    check(
+        &[("rw", "trim")],
+        "rw=trim discards, and the target is a directory",
+    );
+    check(&[("depth", "4096"), ("block-size", "2MiB")], "of memory");
+    assert_eq!(bench.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn a_full_target_is_named_and_nothing_stays() {
+    let Some(mount) = LoopMount::ext4(32 << 20) else {
+        return;
+    };
+    let bench = Bench::inside(mount.path());
+    let test = IoTest::new();
+    for typed in [
+        vec![("size", "64MiB")],
+        vec![("size", "64MiB"), ("direct", "no"), ("rw", "write")],
+        vec![("size", "64MiB"), ("rw", "write"), ("layout", "fallocate")],
+    ] {
+        let error = bench.run(&test, &typed, 1).unwrap_err();
+        let is_full =
+            matches!(&error, TestError::NoSpace { needed, .. } if *needed == Bytes::new(64 << 20));
+        assert!(is_full, "{typed:?}: {error:?}");
+    }
+    // The room is there again.
+    run_one(&bench, &small(&[]));
+}
+
+#[test]
+fn holes_are_punched_into_a_file_of_its_own() {
+    let bench = Bench::new();
+    let typed = small(&[
+        ("rw", "trim"),
+        ("punch-holes", "yes"),
+        ("block-size", "64KiB"),
+        ("engine", "psync"),
+    ]);
+    let trials = bench.run(&IoTest::new(), &typed, 2);
+    let trials = trials.unwrap_or_else(|error| panic!("{error}"));
+    let io = trials[1].evidence.io.as_ref().unwrap();
+    assert!(io.trimmed_bytes > 0);
+}
+
+#[test]
+fn cancelling_stops_a_long_trial_soon() {
+    let bench = Bench::new();
+    let test = IoTest::new();
+    let case = Bench::case(
+        &test,
+        &[("size", "16MiB"), ("runtime", "1h"), ("ramp", "0s")],
+    );
+    let mut prepared = test.prepare(&case, &bench.context(0)).unwrap();
+    let cancel = bench.cancel.clone();
+    let in_window = move |progress: fathom_model::Progress| {
+        if progress.phase == "measure" {
+            cancel.cancel();
+        }
+    };
+    let mut cx = bench.context(1);
+    cx.progress = &in_window;
+    let result = prepared.run_once(&cx);
+    assert!(matches!(result, Err(TestError::Cancelled)), "{result:?}");
+    prepared.finish(&bench.context(0)).unwrap();
+    assert_eq!(bench.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn the_deadline_ends_a_long_trial() {
+    let mut bench = Bench::new();
+    let test = IoTest::new();
+    let case = Bench::case(
+        &test,
+        &[("size", "16MiB"), ("runtime", "1h"), ("ramp", "0s")],
+    );
+    let mut prepared = test.prepare(&case, &bench.context(0)).unwrap();
+    bench.patience = Nanos::from_millis(300);
+    let result = prepared.run_once(&bench.context(1));
+    assert!(
+        matches!(result, Err(TestError::Deadline { .. })),
+        "{result:?}"
+    );
+    prepared.finish(&bench.context(0)).unwrap();
+}
+
+#[test]
+fn estimates_are_bounded() {
+    let bench = Bench::new();
+    let test = IoTest::new();
+    let estimate = |typed: &[(&str, &str)]| {
+        test.estimate(&bench.host, &Bench::case(&test, typed))
+            .unwrap()
+    };
+    let read = estimate(&[]);
+    assert_eq!(
+        (read.trial_bytes, read.prepare_bytes),
+        (Bytes::new(0), Bytes::GIB)
+    );
+    assert!(read.trial_time >= Nanos::from_millis(5500));
+    let write = estimate(&[("rw", "write"), ("block-size", "1MiB")]);
+    assert!(write.trial_bytes > Bytes::GIB);
+    let limited = estimate(&[("rw", "write"), ("bytes", "10MiB")]);
+    assert_eq!(limited.trial_bytes, Bytes::new(10 << 20));
+    let slow = estimate(&[("rw", "write"), ("rate", "1MB/s"), ("ramp", "0s")]);
+    assert_eq!(slow.trial_bytes, Bytes::new(5_000_000));
+    let null = estimate(&[("engine", "null"), ("rw", "write")]);
+    assert_eq!(
+        (null.trial_bytes, null.space, null.layout),
+        (Bytes::new(0), Bytes::new(0), None)
+    );
+}
+
+#[test]
+fn the_jobs_of_the_seeds_become_jobs_of_the_engine() {
+    let settings = |typed: &[(&str, &str)]| {
+        IoSettings::from_case(&Bench::case(&IoTest::new(), typed)).unwrap()
+    };
+    let typed = settings(&[
+        ("rw", "write"),
+        ("block-size", "2MiB"),
+        ("depth", "64"),
+        ("jobs", "16"),
+        ("engine", "io_uring"),
+        ("direct", "yes"),
+        ("runtime", "60s"),
+        ("ramp", "5s"),
+        ("cursor", "own"),
+        ("submit-batch", "1"),
+        ("force-async", "4"),
+        ("fixed-buffers", "no"),
+        ("fixed-files", "no"),
+        ("layout", "fallocate"),
+    ]);
+    assert_eq!(typed.direct, IoDirect::Yes);
+    let place = spec::Place {
+        path: "file".into(),
+        kind: fathom_io::TargetKind::File,
+        direct: true,
+    };
+    let job = spec::job(&typed, &place, 7);
+    expect_test::expect_file!["../../tests/data/seed-job.txt"].assert_debug_eq(&job);
+}
+
+#[test]
+fn stored_cases_of_another_version_are_refused_with_the_option() {
+    let mut case: Case = Bench::case(&IoTest::new(), &[]);
+    case.options.set("rw", "backwards");
+    let unmet = IoTest::new().check(&Bench::new().host, &case);
+    assert!(
+        unmet[0]
+            .what
+            .contains("option rw of test io: \"backwards\""),
+        "{unmet:?}"
+    );
+    let error = IoTest::new()
+        .estimate(&Bench::new().host, &case)
+        .unwrap_err();
+    assert!(matches!(error, TestError::Option(_)));
+}
