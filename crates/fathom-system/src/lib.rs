@@ -14,6 +14,7 @@
 //! ```
 
 mod block;
+mod cgroup;
 mod check;
 mod clock;
 mod describe;
