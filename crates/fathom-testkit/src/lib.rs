@@ -2,6 +2,8 @@
 
 mod conformance;
 mod fake_root;
+mod skip;
 
 pub use conformance::{Bench, conforms};
 pub use fake_root::FakeRoot;
+pub use skip::skipped;

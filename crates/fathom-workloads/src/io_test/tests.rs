@@ -1,7 +1,7 @@
 use fathom_base::{Bytes, Nanos};
 use fathom_model::definition::io::{IoDirect, IoSettings};
 use fathom_model::{Case, Test, TestError, Trial};
-use fathom_testkit::{Bench, conforms};
+use fathom_testkit::{Bench, conforms, skipped};
 
 use super::*;
 use crate::common::testing::LoopMount;
@@ -215,7 +215,7 @@ fn direct_io_that_cannot_be_used_falls_back_and_says_so() {
     let trial = run_one(&bench, &odd);
     let direct = trial.evidence.direct.unwrap();
     if direct.offset_align_bytes.is_none() {
-        eprintln!("SKIPPED: this file system does not tell its alignment");
+        skipped("this file system does not tell its alignment");
         return;
     }
     assert!(direct.requested && !direct.opened);
@@ -242,7 +242,7 @@ fn direct_io_that_cannot_be_used_falls_back_and_says_so() {
 fn tmpfs_is_named_by_the_evidence() {
     let shm = std::path::Path::new("/dev/shm");
     if !shm.is_dir() {
-        eprintln!("SKIPPED: no /dev/shm");
+        skipped("no /dev/shm");
         return;
     }
     let bench = Bench::inside(shm);

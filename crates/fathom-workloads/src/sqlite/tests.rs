@@ -1,7 +1,7 @@
 use fathom_base::process::{Program, find_program, run};
 use fathom_base::{Cancel, Nanos};
 use fathom_model::{Test, TestError};
-use fathom_testkit::{Bench, conforms};
+use fathom_testkit::{Bench, conforms, skipped};
 
 use super::*;
 
@@ -165,7 +165,7 @@ fn one_short_trial() {
 fn syncs_are_fdatasync_as_strace_sees_them() {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let Some(strace) = find_program("strace", &path) else {
-        eprintln!("SKIPPED: strace is not installed");
+        skipped("strace is not installed");
         return;
     };
     let bench = Bench::new();
@@ -173,12 +173,12 @@ fn syncs_are_fdatasync_as_strace_sees_them() {
     let child = ["sqlite::tests::one_short_trial", "--exact", "--ignored"];
     let ours = strace_counts(&bench, &strace, mine.as_os_str(), &child, None);
     let Some(ours) = ours else {
-        eprintln!("SKIPPED: strace may not trace here");
+        skipped("strace may not trace here");
         return;
     };
     assert_eq!(ours, (4 * 30 + CREATE_SYNCS, 0), "(fdatasync, fsync)");
     let Some(sqlite3) = find_program("sqlite3", &path) else {
-        eprintln!("SKIPPED: sqlite3 is not installed, its syncs were not compared");
+        skipped("sqlite3 is not installed, its syncs were not compared");
         return;
     };
     let database = bench.directory().join("cli.db");
