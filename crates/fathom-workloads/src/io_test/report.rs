@@ -39,30 +39,12 @@ pub(super) fn trial(
     seen: Seen,
     host: &Host,
 ) -> Trial {
-    let totals = |direction: &DirectionReport| (direction.ops, direction.bytes);
-    let of = |direction: &'_ DirectionReport| IoTotals {
-        operations: totals(direction).0,
-        bytes: totals(direction).1,
-        latency: None,
-    };
     let measured = IoMeasured {
         window: report.window,
-        read: IoTotals {
-            latency: Some(&report.read.latency),
-            ..of(&report.read)
-        },
-        write: IoTotals {
-            latency: Some(&report.write.latency),
-            ..of(&report.write)
-        },
-        trim: IoTotals {
-            latency: Some(&report.trim.latency),
-            ..of(&report.trim)
-        },
-        sync: IoTotals {
-            latency: Some(&report.sync.latency),
-            ..of(&report.sync)
-        },
+        read: of(&report.read),
+        write: of(&report.write),
+        trim: of(&report.trim),
+        sync: of(&report.sync),
     };
     Trial {
         values: definition::values(settings, &measured),
@@ -70,6 +52,15 @@ pub(super) fn trial(
         series: series(settings, report),
         evidence: evidence(settings, place, report, seen, host),
         ..Trial::default()
+    }
+}
+
+fn of(direction: &DirectionReport) -> IoTotals<'_> {
+    IoTotals {
+        operations: direction.ops,
+        bytes: direction.bytes,
+        latency: Some(&direction.latency),
+        latency_ns_mean: None,
     }
 }
 

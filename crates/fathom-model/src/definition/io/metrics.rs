@@ -44,6 +44,8 @@ pub struct IoTotals<'a> {
     pub bytes: u64,
     /// Their latencies, where they are known.
     pub latency: Option<&'a Histogram>,
+    /// Their mean latency in nanoseconds, where it is known better than by `latency`.
+    pub latency_ns_mean: Option<f64>,
 }
 
 /// What a trial measured, from whatever carried it out.
@@ -128,7 +130,7 @@ pub fn values(settings: &IoSettings, measured: &IoMeasured<'_>) -> BTreeMap<Stri
     let all = IoTotals {
         operations: sum(|t| t.operations),
         bytes: sum(|t| t.bytes),
-        latency: None,
+        ..IoTotals::default()
     };
     put_rates(&mut values, "", &all, measured.window);
     for (direction, total) in directions.iter().zip(&totals) {
@@ -139,10 +141,10 @@ pub fn values(settings: &IoSettings, measured: &IoMeasured<'_>) -> BTreeMap<Stri
         if directions.len() > 1 {
             put_rates(&mut values, &prefix, total, measured.window);
         }
-        put_latencies(&mut values, &prefix, total.latency);
+        put_latencies(&mut values, &prefix, total);
     }
     if settings.syncs() {
-        put_latencies(&mut values, "sync-", measured.sync.latency);
+        put_latencies(&mut values, "sync-", &measured.sync);
     }
     values
 }
@@ -228,17 +230,17 @@ fn put_rates(
     );
 }
 
-fn put_latencies(values: &mut BTreeMap<String, Figure>, prefix: &str, latency: Option<&Histogram>) {
-    let Some(latency) = latency.filter(|latency| !latency.is_empty()) else {
-        return;
-    };
+fn put_latencies(values: &mut BTreeMap<String, Figure>, prefix: &str, total: &IoTotals<'_>) {
+    let latency = total.latency.filter(|latency| !latency.is_empty());
     for (suffix, _, percent) in LATENCIES {
-        let ns = match percent {
-            None => Some(latency.sum() as f64 / latency.count() as f64),
-            Some(percent) if latency.count() >= percentile_needs(percent) => {
+        let ns = match (percent, latency) {
+            (None, known) => total
+                .latency_ns_mean
+                .or_else(|| known.map(|latency| latency.sum() as f64 / latency.count() as f64)),
+            (Some(percent), Some(latency)) if latency.count() >= percentile_needs(percent) => {
                 latency.percentile(percent).map(|ns| ns as f64)
             }
-            Some(_) => None,
+            (Some(_), _) => None,
         };
         if let Some(ns) = ns {
             put(values, format!("{prefix}latency-{suffix}"), ns / 1e3);

@@ -158,6 +158,7 @@ fn values_have_the_ids_of_the_metrics_and_need_samples() {
         operations: 1000,
         bytes: 4_096_000,
         latency: Some(&latency),
+        ..IoTotals::default()
     };
     let measured = IoMeasured {
         window: Nanos::from_millis(500),
