@@ -15,10 +15,12 @@ mod error;
 pub mod files;
 pub mod process;
 mod seed;
+mod shared;
 mod units;
 
 pub use cancel::Cancel;
 pub use clock::{Clock, FakeClock, SystemClock, WallTime};
 pub use error::{BaseError, IoContext};
 pub use seed::{SplitMix64, seed_for};
+pub use shared::SharedByKey;
 pub use units::{Bytes, Nanos, Percent, Rate, UnitError, format_rate_bytes};

@@ -3,9 +3,9 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
-use fathom_base::{Bytes, Cancel, IoContext, Nanos, seed_for};
+use fathom_base::{Bytes, Cancel, IoContext, Nanos, SharedByKey, seed_for};
 use fathom_io::{Contents, IoError, LayoutSpec, lay_out};
 use fathom_model::definition::io::{IoDirect, IoEngine, IoLayout, IoSettings};
 use fathom_model::{Context, Host, Progress, TargetKind, TestError};
@@ -87,33 +87,24 @@ impl FileKey {
     }
 }
 
-/// The shared files of the prepared cases.
+/// The shared files of the prepared cases, by scratch directory and key.
 #[derive(Debug, Default)]
-pub(super) struct Files(Mutex<Vec<(PathBuf, FileKey, Weak<DataFile>)>>);
+pub(super) struct Files(SharedByKey<(PathBuf, FileKey), DataFile>);
 
 impl Files {
     /// The file of a key in this run's scratch directory, written when nobody has it yet.
     pub(super) fn acquire(
         &self,
-        key: &FileKey,
+        key: FileKey,
         direct: IoDirect,
         cx: &Context<'_>,
     ) -> Result<Arc<DataFile>, TestError> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|(_, _, file)| file.strong_count() > 0);
-        let shared = known
-            .iter()
-            .find(|(scratch, other, _)| scratch == cx.scratch && other == key)
-            .and_then(|(_, _, file)| file.upgrade());
-        if let Some(file) = shared {
-            return Ok(file);
-        }
         let name = format!("io-{}-{:016x}", key.use_.name(), key.number());
-        let file = DataFile::lay_out(cx.scratch.join(name), key.length, key.contents, direct, cx)?;
-        let file = Arc::new(file);
-        let entry = (cx.scratch.to_path_buf(), key.clone(), Arc::downgrade(&file));
-        known.push(entry);
-        Ok(file)
+        let (length, contents) = (key.length, key.contents);
+        let place = (cx.scratch.to_path_buf(), key);
+        self.0.get_or_make(place, || {
+            DataFile::lay_out(cx.scratch.join(name), length, contents, direct, cx)
+        })
     }
 }
 

@@ -100,7 +100,7 @@ fn source(
     }
     match FileKey::of(settings, cx.host) {
         Some(key) => {
-            let file = files.acquire(&key, settings.direct, cx)?;
+            let file = files.acquire(key, settings.direct, cx)?;
             let path = file.path().to_path_buf();
             Ok((Source::Shared(file), path))
         }
