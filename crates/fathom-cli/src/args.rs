@@ -1,0 +1,324 @@
+//! The command line as typed. One definition gives parser, help, completions and man page.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::printer::ColorWhen;
+
+/// Measures storage and says how far the numbers can be trusted.
+#[derive(Debug, Parser)]
+#[command(
+    name = "fathom",
+    version,
+    about,
+    long_about = "Measures storage and says how far the numbers can be trusted.\n\n\
+        Without further words, `fathom run` measures the disk under the current directory in about \
+        a minute: it asks nothing, needs no root and leaves no file behind.",
+    after_help = "fathom help COMMAND explains a command; fathom --help adds exit codes and variables.",
+    subcommand_required = true,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
+pub struct Cli {
+    /// Directory of saved results (default: FATHOM_DATA, else ~/.local/share/fathom)
+    #[arg(long, global = true, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// When to use colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorWhen,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measure: a suite, tests, or the cases of a saved result
+    Run(RunArgs),
+    /// Go on with a run that was stopped or killed
+    Resume(ResumeArgs),
+    /// List tests, suites or saved results
+    List(ListArgs),
+    /// Explain a test: what it does, its options, what it needs here
+    Info(InfoArgs),
+    /// Show a saved result
+    Show(ShowArgs),
+    /// Describe this machine and the drives under a target
+    System(SystemArgs),
+    /// Say why a result is suspect or invalid, and what to do
+    Explain(ExplainArgs),
+    /// Look for what bends figures on this machine, with remedies
+    Doctor(DoctorArgs),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print a manual page (roff): `fathom man | man -l -`
+    Man {
+        /// The command it is about [default: the program]
+        command: Option<String>,
+    },
+    /// Print a generated page of the reference
+    #[command(hide = true)]
+    Reference {
+        /// The page
+        page: Page,
+    },
+}
+
+/// Generated pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Page {
+    /// Tests with their options.
+    Tests,
+    /// Exit codes and environment.
+    Interface,
+    /// Verdicts and the rules behind them.
+    Verdicts,
+    /// Commands with their help.
+    Commands,
+}
+
+/// `fathom run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// A suite, a test, or a saved result whose cases are run again here [default: quick]
+    #[arg(value_name = "SUITE|TEST|RESULT")]
+    pub what: Vec<String>,
+    /// Directory to test in; or a block device or file (see --destroy) [default: here]
+    #[arg(short, long, value_name = "PATH")]
+    pub target: Option<PathBuf>,
+    /// Name to save the result under [default: date and suite]
+    #[arg(short, long)]
+    pub name: Option<String>,
+    /// Title of the result
+    #[arg(long)]
+    pub title: Option<String>,
+    /// Name of this system in the result [default: drive and file system]
+    #[arg(short, long, value_name = "ID")]
+    pub system: Option<String>,
+    /// Choose an option; several values give a case each (-o block-size=4KiB,64KiB)
+    #[arg(short, long = "option", value_name = "OPTION=VALUE[,VALUE]")]
+    pub options: Vec<OptionArg>,
+    /// How tests are carried out [default: native where there is one]
+    #[arg(short, long)]
+    pub implementation: Option<ImplementationArg>,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    /// Fix everything random: order of trials, offsets, contents [default: drawn and recorded]
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// Print the plan and what it would write, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Allow overwriting the block device with this serial number (or the file of this path)
+    #[arg(long, value_name = "SERIAL")]
+    pub destroy: Option<String>,
+    #[command(flatten)]
+    pub output: RunOutputArgs,
+}
+
+/// How long to measure; a suite's own choices apply where nothing is said. What they accept is
+/// checked where suites are, too.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "How long to measure")]
+pub struct LimitArgs {
+    /// Repeat until the 95 % interval of each result is within this, either way [default: 2%]
+    #[arg(long, value_name = "PERCENT")]
+    pub goal: Option<String>,
+    /// Trials of a case at least [default: 3]
+    #[arg(long, value_name = "N")]
+    pub min_trials: Option<String>,
+    /// Trials of a case at most [default: 30]
+    #[arg(long, value_name = "N")]
+    pub max_trials: Option<String>,
+    /// Time for everything together (90s, 10m); none lifts a suite's
+    #[arg(long, value_name = "TIME")]
+    pub budget: Option<String>,
+    /// Time for the trials of one case
+    #[arg(long, value_name = "TIME")]
+    pub case_budget: Option<String>,
+    /// Stop before the tests have written more than this (20GB)
+    #[arg(long, value_name = "SIZE")]
+    pub write_limit: Option<String>,
+    /// A trial that takes longer has failed [default: 10m, or ten times the estimate]
+    #[arg(long, value_name = "TIME")]
+    pub trial_limit: Option<String>,
+}
+
+/// How much is printed.
+#[derive(Clone, Copy, Debug, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct RunOutputArgs {
+    /// Print the result as JSON instead of a table (with --dry-run: the plan)
+    #[arg(long)]
+    pub json: bool,
+    /// No plan and no progress; errors and the table remain
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `fathom resume`.
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    /// The result to go on with [default: the newest that is unfinished]
+    #[arg(value_name = "RESULT")]
+    pub result: Option<String>,
+    /// Allow overwriting the block device or file, as for the run
+    #[arg(long, value_name = "SERIAL")]
+    pub destroy: Option<String>,
+    /// Go on although the journal is damaged: from the last good event before the damage
+    #[arg(long)]
+    pub salvage: bool,
+    #[command(flatten)]
+    pub output: RunOutputArgs,
+}
+
+/// `fathom list`.
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// What to list [default: everything]
+    pub what: Option<Listing>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What can be listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Listing {
+    /// The tests
+    Tests,
+    /// The suites
+    Suites,
+    /// The saved results
+    Results,
+}
+
+/// `fathom info`.
+#[derive(Debug, Args)]
+pub struct InfoArgs {
+    /// A test or a suite
+    #[arg(value_name = "TEST")]
+    pub name: String,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `fathom show`.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// A saved name, a file, `latest`, or a reference that ships with Fathom
+    #[arg(value_name = "RESULT", default_value = "latest")]
+    pub result: String,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `fathom system`.
+#[derive(Debug, Args)]
+pub struct SystemArgs {
+    /// Describe the drives under this path [default: the current directory]
+    #[arg(short, long, value_name = "PATH")]
+    pub target: Option<PathBuf>,
+    /// List directories that can be tested, with the drives under them
+    #[arg(long, conflicts_with = "target")]
+    pub targets: bool,
+    /// Show serial numbers, which results only keep as hashes
+    #[arg(long)]
+    pub serials: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `fathom doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Look at the drives under this path, too [default: the current directory]
+    #[arg(short, long, value_name = "PATH")]
+    pub target: Option<PathBuf>,
+}
+
+/// `fathom explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// A saved name, a file, or `latest`
+    #[arg(value_name = "RESULT", default_value = "latest")]
+    pub result: String,
+}
+
+/// How a test is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ImplementationArg {
+    /// Built into Fathom
+    Native,
+    /// The original program, found on this machine
+    Program,
+}
+
+/// `-o name=value,value`, split but not judged: which test it is for is not known here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionArg {
+    /// The test it is for (`io.block-size=4KiB`); `None` is every test that has it.
+    pub test: Option<String>,
+    /// The option.
+    pub name: String,
+    /// Its values, at least one.
+    pub values: Vec<String>,
+}
+
+impl std::str::FromStr for OptionArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = "expected OPTION=VALUE, TEST.OPTION=VALUE, or several values: \
+                        block-size=4KiB,64KiB";
+        let (name, values) = text.split_once('=').ok_or(expected)?;
+        let (test, name) = match name.split_once('.') {
+            Some((test, name)) => (Some(test.trim().to_owned()), name),
+            None => (None, name),
+        };
+        let values: Vec<String> = values.split(',').map(|v| v.trim().to_owned()).collect();
+        let has_empty = values.iter().any(String::is_empty);
+        if name.trim().is_empty() || test.as_deref() == Some("") || has_empty {
+            return Err(expected.to_owned());
+        }
+        Ok(Self {
+            test,
+            name: name.trim().to_owned(),
+            values,
+        })
+    }
+}
+
+/// The command line with the tables of exit codes and variables at the end of `--help`.
+pub fn command() -> clap::Command {
+    use clap::CommandFactory;
+    let mut text = String::from("Exit codes:\n");
+    for (_, code, meaning) in crate::exit::TABLE {
+        text.push_str(&row(&code.to_string(), meaning));
+    }
+    for (code, meaning) in crate::exit::SIGNALS {
+        text.push_str(&row(&code.to_string(), meaning));
+    }
+    text.push_str("\nEnvironment:\n");
+    for (name, meaning) in crate::environment::TABLE {
+        text.push_str(&row(name, meaning));
+    }
+    Cli::command().after_long_help(text.trim_end().to_owned())
+}
+
+/// A table row with hanging indent.
+fn row(name: &str, meaning: &str) -> String {
+    const NAME: usize = 16;
+    const WIDTH: usize = 78;
+    let body = crate::describe::wrapped(meaning, NAME + 4, WIDTH);
+    format!("  {name:NAME$}  {}", body.trim_start())
+}

@@ -1,0 +1,35 @@
+//! The commands: each takes settings and a printer and gives an exit code.
+
+use crate::args::Command;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::settings::Settings;
+
+mod doctor;
+mod info;
+mod list;
+mod reference;
+mod run;
+mod show;
+mod system;
+
+/// Runs a command.
+///
+/// # Errors
+/// A [`Failure`] with the words and the exit code.
+pub fn dispatch(command: Command, settings: &Settings, printer: &Printer) -> Result<Exit, Failure> {
+    match command {
+        Command::Run(args) => run::run(&args, settings, printer),
+        Command::Resume(args) => run::resume(&args, settings, printer),
+        Command::List(args) => list::list(&args, settings, printer),
+        Command::Info(args) => info::info(&args, settings, printer),
+        Command::Show(args) => show::show(&args, settings, printer),
+        Command::Explain(args) => show::explain(&args, settings, printer),
+        Command::System(args) => system::system(&args, settings, printer),
+        Command::Doctor(args) => doctor::run(&args, settings, printer),
+        Command::Completions { shell } => reference::completions(shell, printer),
+        Command::Man { command } => reference::man(command.as_deref(), printer),
+        Command::Reference { page } => reference::page(page, settings, printer),
+    }
+}

@@ -1,0 +1,303 @@
+//! `fathom run` and `fathom resume`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use fathom_base::SystemClock;
+use fathom_model::judge::judge_trial;
+use fathom_model::{Case, Level, RunEnd, Sink, TargetKind, Trial};
+use fathom_report::text::summary;
+use fathom_runner::scratch::ProcessTable;
+use fathom_runner::{Control, Outcome, Plan, Registry, ResumeOptions, RunError, Runner};
+use fathom_store::{Replay, Store};
+use fathom_system::{DeviceGrant, MachineObserver, Refusal, Root, check_device};
+
+use crate::args::{ResumeArgs, RunArgs, RunOutputArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::progress::ProgressDisplay;
+use crate::registry;
+use crate::settings::Settings;
+use crate::signals;
+
+mod head;
+mod request;
+
+use request::Place;
+
+/// Measures.
+pub fn run(args: &RunArgs, settings: &Settings, printer: &Printer) -> Result<Exit, Failure> {
+    let store = Store::new(settings.data()?);
+    let registry = registry::tests(&settings.search_path);
+    let suites = registry::suites(settings.suites.as_deref())?;
+    let root = Root::system();
+    let clock = Arc::new(SystemClock::new());
+    let named = request::named(&args.what, &suites, &registry, &store)?;
+    let words = named.words.clone();
+    let path = args.target.clone().unwrap_or_else(|| PathBuf::from("."));
+    let place = Place::look(&root, super::system::absolute(&path)?, settings)?;
+    let request = request::request(args, named, &place, &store, &*clock, settings)?;
+    let plan = Plan::build(&request, &registry, &place.host)?;
+    let target = &place.host.target;
+    if args.dry_run && args.output.json {
+        printer.json(&head::printed(&plan, target))?;
+        return Ok(Exit::Good);
+    }
+    if !args.output.quiet {
+        let columns = settings.look.columns;
+        printer.words(&head::text(&plan, &words, &place.machine, target, columns));
+    }
+    if args.dry_run {
+        return Ok(Exit::Good);
+    }
+    if plan.available().next().is_none() {
+        return Err(unavailable(&plan));
+    }
+    let writes = plan.totals.bytes_most.as_u64() > 0;
+    let consent = Consent::check(&root, &place, args.destroy.as_deref(), writes)?;
+    let session = Session {
+        registry: Arc::new(registry),
+        root: &root,
+        place: &place,
+        consent: &consent,
+        clock,
+        settings,
+        output: args.output,
+    };
+    let keeper = registry::keeper(&store);
+    let outcome = session.with_runner(None, |runner, sinks| {
+        runner.run_recorded(&plan, &keeper, sinks)
+    })?;
+    finished(&outcome, args.output, settings, printer)
+}
+
+/// Goes on with a run that was stopped or killed.
+pub fn resume(args: &ResumeArgs, settings: &Settings, printer: &Printer) -> Result<Exit, Failure> {
+    let store = Store::new(settings.data()?);
+    let unfinished = store.unfinished(args.result.as_deref())?;
+    let root = Root::system();
+    let clock = Arc::new(SystemClock::new());
+    let registry = registry::tests(&settings.search_path);
+    let place = Place::look(&root, PathBuf::from(&unfinished.target), settings)?;
+    // Whether anything writes is in the journal; asking as if it did is the safe side.
+    let consent = Consent::check(&root, &place, args.destroy.as_deref(), true)?;
+    if !args.output.quiet {
+        printer.words(&format!(
+            "going on with {}: {} trials of {} cases done, target {}",
+            unfinished.name, unfinished.trials, unfinished.cases, unfinished.target
+        ));
+    }
+    let session = Session {
+        registry: Arc::new(registry),
+        root: &root,
+        place: &place,
+        consent: &consent,
+        clock,
+        settings,
+        output: args.output,
+    };
+    let options = ResumeOptions {
+        salvage: args.salvage,
+    };
+    let keeper = registry::keeper(&store);
+    let replay = store.read_journal(&unfinished.run_id)?;
+    // Only its conditions are looked at.
+    let system = place.system(String::new());
+    let outcome = session.with_runner(Some(&replay), |runner, sinks| {
+        runner.resume(&unfinished.run_id, &system, options, &keeper, sinks)
+    })?;
+    finished(&outcome, args.output, settings, printer)
+}
+
+/// What the user allowed to be overwritten besides the scratch directory. Holding it keeps others
+/// from a block device.
+enum Consent {
+    /// Nothing.
+    Scratch,
+    /// A file: only read, or named by its path.
+    File(PathBuf),
+    /// A block device, named by its serial number, claimed.
+    Device(DeviceGrant),
+}
+
+impl Consent {
+    /// Checks what the user said against what the target is; `writes` says whether any case would
+    /// write to it.
+    fn check(
+        root: &Root,
+        place: &Place,
+        said: Option<&str>,
+        writes: bool,
+    ) -> Result<Self, Failure> {
+        let path = &place.path;
+        match (place.host.target.kind, said) {
+            (TargetKind::BlockDevice, said) => Ok(Self::Device(
+                check_device(root, path, said).map_err(refused)?,
+            )),
+            (TargetKind::File, Some(said)) if Path::new(said) == path.as_path() => {
+                Ok(Self::File(path.clone()))
+            }
+            (TargetKind::File, None) if !writes => Ok(Self::File(path.clone())),
+            (TargetKind::File, _) => {
+                let shown = path.display();
+                Err(Failure::unmet(format!(
+                    "target {shown} is a file that would be overwritten"
+                ))
+                .detail("name a directory to test in, or only cases that read")
+                .detail(format!("if its content may be lost: --destroy {shown}")))
+            }
+            (TargetKind::Directory, None) => Ok(Self::Scratch),
+            (TargetKind::Directory, Some(_)) => {
+                let what = format!("--destroy: target {} is a directory", path.display());
+                Err(Failure::usage(what)
+                    .detail("leave it out: what is in a directory is never overwritten"))
+            }
+        }
+    }
+
+    /// What is tested instead of files in the scratch directory.
+    fn device(&self) -> Option<PathBuf> {
+        match self {
+            Self::Scratch => None,
+            Self::File(path) => Some(path.clone()),
+            Self::Device(grant) => Some(grant.path.clone()),
+        }
+    }
+}
+
+fn refused(refusal: Refusal) -> Failure {
+    let device = match refusal.device.as_str() {
+        "" => String::new(),
+        device => format!(" ({device})"),
+    };
+    let what = format!("{}{device} is not touched", refusal.path.display());
+    let reasons = refusal.reasons.into_iter();
+    reasons.fold(Failure::unmet(what), |failure, reason| {
+        failure.detail(reason.text).detail(reason.advice)
+    })
+}
+
+/// Nothing can run: the reasons are the answer.
+fn unavailable(plan: &Plan) -> Failure {
+    let failure = Failure::unmet("no case of this run is available here");
+    head::unavailable(plan)
+        .into_iter()
+        .fold(failure, Failure::detail)
+}
+
+/// What carries out plans on a target.
+struct Session<'a> {
+    registry: Arc<Registry>,
+    root: &'a Root,
+    place: &'a Place,
+    consent: &'a Consent,
+    clock: Arc<SystemClock>,
+    settings: &'a Settings,
+    output: RunOutputArgs,
+}
+
+impl Session<'_> {
+    /// Hands a runner and the sinks to `carry_out`, with signals connected to the run.
+    /// The progress display begins where the `replay` of a resumed run ends.
+    fn with_runner(
+        &self,
+        replay: Option<&Replay>,
+        carry_out: impl FnOnce(&Runner<'_>, &mut [&mut dyn Sink]) -> Result<Outcome, RunError>,
+    ) -> Result<Outcome, Failure> {
+        let target = &self.place.host.target;
+        let judge = |case: &Case, trial: &Trial| judge_trial(case, Some(target), trial);
+        let runner = Runner {
+            registry: Arc::clone(&self.registry),
+            host: Arc::new(self.place.host.clone()),
+            device: self.consent.device(),
+            clock: self.clock.clone(),
+            observer: Arc::new(MachineObserver::new(self.root, target)),
+            judge: &judge,
+            control: Control::default(),
+            processes: ProcessTable::new(Path::new("/")),
+        };
+        signals::connect(&runner.control)?;
+        let mut display = match (self.output.quiet, self.settings.draws_progress) {
+            (true, _) => None,
+            (false, true) => Some(ProgressDisplay::bars(self.clock.clone())),
+            (false, false) => Some(ProgressDisplay::lines(self.clock.clone(), print_line)),
+        };
+        let mut sinks: Vec<&mut dyn Sink> = Vec::new();
+        if let Some(display) = &mut display {
+            display.replay(replay.map_or(&[], |replay| &replay.events));
+            sinks.push(display);
+        }
+        Ok(carry_out(&runner, &mut sinks)?)
+    }
+}
+
+/// A progress line; a stderr that is gone is nobody's problem.
+fn print_line(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// The result, what to do next, and how it all went.
+fn finished(
+    outcome: &Outcome,
+    output: RunOutputArgs,
+    settings: &Settings,
+    printer: &Printer,
+) -> Result<Exit, Failure> {
+    if let Some(result) = &outcome.result {
+        match output.json {
+            true => printer.bytes(&fathom_formats::native::write(result))?,
+            false => printer.data(&summary(result, super::show::options(settings.look)))?,
+        }
+    }
+    if let Some(error) = &outcome.error {
+        printer.words(&Failure::from_text(Exit::Unmet, &error.to_string()).to_string());
+    }
+    printer.words(&hints(outcome));
+    Ok(exit_of(outcome))
+}
+
+/// What can be done now.
+fn hints(outcome: &Outcome) -> String {
+    let has_doubts = outcome.result.as_ref().is_some_and(|result| {
+        let entries = result.results.iter().flat_map(|record| &record.entries);
+        let mut levels = entries.map(|entry| entry.verdict.level);
+        levels.any(|level| level > Level::Valid)
+    });
+    let mut lines = Vec::new();
+    if let Some(name) = &outcome.saved_as {
+        let explain = match has_doubts {
+            true => "   fathom explain latest",
+            false => "",
+        };
+        lines.push(format!("saved as {name}   fathom show latest{explain}"));
+    }
+    let counts = outcome.counts;
+    if counts.failed_trials > 0 {
+        lines.push(format!(
+            "{} of {} trials failed; the errors are in the result",
+            counts.failed_trials, counts.trials
+        ));
+    }
+    match outcome.end {
+        RunEnd::Complete => {}
+        RunEnd::Cancelled => lines.push("stopped; fathom resume goes on".to_owned()),
+        RunEnd::Aborted => lines
+            .push("ended early; what was measured is kept, and fathom resume goes on".to_owned()),
+    }
+    lines.join("\n")
+}
+
+/// A run that could not go on, then one with failed trials, then one that lacks something.
+fn exit_of(outcome: &Outcome) -> Exit {
+    let counts = outcome.counts;
+    match outcome.end {
+        _ if outcome.error.is_some() && counts.trials == 0 => Exit::Unmet,
+        RunEnd::Complete if outcome.error.is_some() => Exit::Failed,
+        RunEnd::Complete if counts.failed_trials > 0 => Exit::Failed,
+        RunEnd::Complete if counts.unavailable > 0 => Exit::Partial,
+        RunEnd::Complete => Exit::Good,
+        RunEnd::Cancelled | RunEnd::Aborted => Exit::Partial,
+    }
+}

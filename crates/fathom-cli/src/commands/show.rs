@@ -1,0 +1,45 @@
+//! `fathom show` and `fathom explain`.
+
+use fathom_report::text::ShowOptions;
+use fathom_store::Store;
+
+use crate::args::{ExplainArgs, ShowArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::printer::{Look, Printer};
+use crate::results;
+use crate::settings::Settings;
+
+/// Shows a result.
+pub fn show(args: &ShowArgs, settings: &Settings, printer: &Printer) -> Result<Exit, Failure> {
+    let store = Store::new(settings.data()?);
+    let loaded = results::load(&store, &args.result)?;
+    match args.json {
+        true => printer.bytes(&fathom_formats::native::write(&loaded.file))?,
+        false => printer.data(&fathom_report::text::show(
+            &loaded.file,
+            options(settings.look),
+        ))?,
+    }
+    Ok(Exit::Good)
+}
+
+/// Says why results are suspect or invalid.
+pub fn explain(
+    args: &ExplainArgs,
+    settings: &Settings,
+    printer: &Printer,
+) -> Result<Exit, Failure> {
+    let store = Store::new(settings.data()?);
+    let loaded = results::load(&store, &args.result)?;
+    printer.data(&fathom_report::explain(&loaded.file))?;
+    Ok(Exit::Good)
+}
+
+/// How reports may look.
+pub fn options(look: Look) -> ShowOptions {
+    ShowOptions {
+        width: look.columns,
+        color: look.color,
+    }
+}

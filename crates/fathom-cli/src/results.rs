@@ -1,0 +1,72 @@
+//! What a `RESULT` on the command line means.
+
+use std::path::Path;
+
+use fathom_base::files::read_limited;
+use fathom_model::ResultFile;
+use fathom_store::{ResultName, Store, StoreError};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// A result, and where it came from.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The name a person would use: a saved name or a path.
+    pub name: String,
+    /// The name in the store, when it is saved there.
+    pub saved: Option<ResultName>,
+    /// Its content.
+    pub file: ResultFile,
+}
+
+/// Finds and reads a result: `latest`, a saved name, or the path of a file.
+///
+/// A text with a slash is a path; else a saved name comes first.
+///
+/// # Errors
+/// [`Failure`] with the nearest saved name, or with what is wrong with the file.
+pub fn load(store: &Store, text: &str) -> Result<Loaded, Failure> {
+    let path = Path::new(text);
+    if text.contains('/') {
+        return from_file(path);
+    }
+    match store.resolve(text) {
+        Ok(name) => Ok(Loaded {
+            file: store.load(&name)?,
+            name: name.to_string(),
+            saved: Some(name),
+        }),
+        Err(StoreError::Unknown { .. }) if path.is_file() => from_file(path),
+        Err(StoreError::Unknown { name, nearest }) => {
+            let failure = Failure::usage(format!("there is no saved result and no file {name}"));
+            Err(failure
+                .nearest(nearest.as_deref())
+                .detail("fathom list results shows what is saved"))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Reads a file of any format Fathom knows.
+///
+/// # Errors
+/// [`Failure`] naming the file, the place and what was expected.
+pub fn from_file(path: &Path) -> Result<Loaded, Failure> {
+    let name = path.display().to_string();
+    let limit = fathom_formats::MAX_BYTES as u64;
+    let bytes = read_limited(path, limit).map_err(|error| {
+        let failure = Failure::from(error);
+        match path.is_dir() {
+            true => Failure::usage(format!("{name} is a directory; expected a result file")),
+            false => failure,
+        }
+    })?;
+    let file = fathom_formats::import(&bytes, &name)
+        .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
+    Ok(Loaded {
+        name,
+        saved: None,
+        file,
+    })
+}
