@@ -28,14 +28,19 @@ impl Figure {
     /// ```
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
+        if let Some((value, says_more)) = parse_plain(text.as_bytes()) {
+            return Some(Self {
+                value,
+                text: says_more.then(|| text.into()),
+            });
+        }
         if text.len() > MAX_TEXT || !text.bytes().all(is_number_byte) {
             return None;
         }
         let value = text.parse::<f64>().ok().filter(|value| value.is_finite())?;
-        let text_says_more = !is_shortest(text) && value.to_string() != text;
         Some(Self {
             value,
-            text: text_says_more.then(|| text.into()),
+            text: (value.to_string() != text).then(|| text.into()),
         })
     }
 
@@ -70,20 +75,34 @@ fn is_number_byte(byte: u8) -> bool {
     byte.is_ascii_digit() || b"+-.eE".contains(&byte)
 }
 
-/// Whether a number's own shortest text certainly is this text: at most 15 digits, which a `f64`
-/// holds exactly, and no zero that could be left out. Spares formatting nearly every number of a
-/// large file.
-fn is_shortest(text: &str) -> bool {
-    let (whole, decimals) = match text.split_once('.') {
-        Some((whole, decimals)) => (whole, Some(decimals)),
-        None => (text, None),
-    };
-    let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    text.len() <= 16
-        && all_digits(whole)
-        && (whole == "0" || !whole.starts_with('0'))
-        && decimals.is_none_or(|part| all_digits(part) && !part.ends_with('0'))
-        && text.len() - usize::from(decimals.is_some()) <= 15
+/// Reads digits with at most one point, at most 15 digits in all: such a number and the power of
+/// ten it is divided by are exact in an `f64`, so that the quotient is the nearest one. Nearly
+/// every number of a large file is of this kind. Also tells whether the text says more than the
+/// number: zeros that could be left out.
+fn parse_plain(text: &[u8]) -> Option<(f64, bool)> {
+    const POWERS: [f64; 16] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+    ];
+    if text.is_empty() || text.len() > 16 {
+        return None;
+    }
+    let mut digits: u64 = 0;
+    let mut point = None;
+    for (at, &byte) in text.iter().enumerate() {
+        match byte {
+            b'0'..=b'9' => digits = digits * 10 + u64::from(byte - b'0'),
+            b'.' if point.is_none() => point = Some(at),
+            _ => return None,
+        }
+    }
+    let whole = point.unwrap_or(text.len());
+    let decimals = text.len() - whole - usize::from(point.is_some());
+    if whole == 0 || whole + decimals > 15 || point.is_some() && decimals == 0 {
+        return None;
+    }
+    let leading_zero = whole > 1 && text[0] == b'0';
+    let trailing_zero = decimals > 0 && text[text.len() - 1] == b'0';
+    Some((digits as f64 / POWERS[decimals], leading_zero || trailing_zero))
 }
 
 /// On disk: a bare number, or a string when the print has more to it than the number.

@@ -17,6 +17,7 @@ mod figure;
 mod identity;
 pub mod judge;
 mod machine;
+pub mod merge;
 mod option;
 mod pts_json;
 mod result;

@@ -62,6 +62,13 @@ proptest! {
     }
 
     #[test]
+    fn the_short_way_gives_the_same_number_as_the_long_one(text in "[0-9]{1,8}(\\.[0-9]{1,9})?") {
+        let figure = Figure::parse(&text).unwrap();
+        prop_assert_eq!(figure.value().to_bits(), text.parse::<f64>().unwrap().to_bits());
+        prop_assert_eq!(figure.text.is_some(), figure.value().to_string() != text);
+    }
+
+    #[test]
     fn any_measured_number_survives(value in proptest::num::f64::NORMAL) {
         let figure = Figure::new(value).unwrap();
         let json = serde_json::to_string(&figure).unwrap();
