@@ -9,6 +9,8 @@ use crate::text::without_bom;
 pub enum Format {
     /// Fathom's own.
     Native,
+    /// `composite.xml` of the Phoronix Test Suite.
+    PtsXml,
 }
 
 impl Format {
@@ -16,6 +18,7 @@ impl Format {
     pub fn name(self) -> &'static str {
         match self {
             Self::Native => "fathom",
+            Self::PtsXml => "pts-xml",
         }
     }
 }
@@ -24,6 +27,7 @@ impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Native => "Fathom result file",
+            Self::PtsXml => "PTS result file (XML)",
         })
     }
 }
@@ -37,6 +41,9 @@ pub fn detect(bytes: &[u8]) -> Option<Format> {
     let head = &bytes[..bytes.len().min(4096)];
     if head.starts_with(b"{") && contains(head, b"\"fathom_result\"") {
         return Some(Format::Native);
+    }
+    if contains(head, b"<PhoronixTestSuite") {
+        return Some(Format::PtsXml);
     }
     None
 }

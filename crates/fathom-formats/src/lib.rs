@@ -12,7 +12,9 @@ mod detect;
 mod error;
 mod json;
 pub mod native;
+pub mod pts;
 mod text;
+mod warnings;
 
 pub use detect::{Format, detect};
 pub use error::{FormatError, Place};
@@ -34,6 +36,7 @@ fn read_any(bytes: &[u8]) -> Result<ResultFile, FormatError> {
     check_size(bytes)?;
     match detect(bytes) {
         Some(Format::Native) => native::read(bytes),
+        Some(Format::PtsXml) => pts::read_xml(bytes),
         None => Err(detect::unrecognised(bytes)),
     }
 }

@@ -4,5 +4,6 @@
     reason = "a helper of a test may panic as a test may"
 )]
 
+mod pts;
 mod schema;
 mod support;

@@ -37,3 +37,42 @@ pub fn golden(relative: &str, actual: &[u8]) {
         );
     }
 }
+
+/// The files of a folder of the shared corpus (with folders below it) by relative name, sorted;
+/// `None`, said loudly, where the corpus is not beside the repository.
+pub fn corpus(folder: &str) -> Option<Vec<(String, Vec<u8>)>> {
+    let root = workspace().join("../shared").join(folder);
+    if !root.is_dir() {
+        eprintln!("SKIPPED: {folder} is not beside the repository");
+        return None;
+    }
+    let mut files = Vec::new();
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => {
+                    let name = path
+                        .strip_prefix(&root)
+                        .unwrap()
+                        .to_string_lossy()
+                        .into_owned();
+                    files.push((name, fs::read(path).unwrap()));
+                }
+            }
+        }
+    }
+    files.sort();
+    Some(files)
+}
+
+/// One file of the shared corpus.
+pub fn corpus_file(path: &str) -> Option<Vec<u8>> {
+    let bytes = fs::read(workspace().join("../shared").join(path)).ok();
+    if bytes.is_none() {
+        eprintln!("SKIPPED: {path} is not beside the repository");
+    }
+    bytes
+}
