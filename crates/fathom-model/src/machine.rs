@@ -38,7 +38,7 @@ pub struct Cpu {
     pub cores: u32,
     /// Logical processors that are online.
     pub threads: u32,
-    /// Highest frequency cpufreq allows.
+    /// Highest frequency cpufreq allows the first processor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frequency_max_khz: Option<u64>,
     /// `performance`, `schedutil`, ...
@@ -128,9 +128,12 @@ pub struct Platform {
     pub os: String,
     /// Kernel release.
     pub kernel: String,
+    /// Build date of a development kernel, `20180531`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel_date: Option<String>,
     /// `x86_64`.
     pub architecture: String,
-    /// Kernel command line; only options, no host names are known to hide there.
+    /// Kernel command line; options that name machines, networks or secrets have lost their value.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub command_line: String,
     /// Hypervisor: `KVM`.

@@ -27,6 +27,7 @@ mod mounts;
 mod observer;
 mod root;
 mod target;
+mod words;
 
 pub use check::{DeviceGrant, Refusal, RefusalReason, check_device};
 pub use clock::ClockWitness;
