@@ -73,29 +73,85 @@ impl FakeRoot {
         self
     }
 
-    /// Writes a whole tree from a text: `PATH = VALUE` is a file of one line, `PATH -> TARGET` a
-    /// link, `PATH/` a directory, `PATH <<` a file of the lines up to one with a single dot;
-    /// empty lines and those that begin with `#` are skipped.
+    /// Makes a block device as sysfs shows it: its directory, its number, and the links to it.
+    #[must_use]
+    pub fn block(self, sys: &str, number: &str) -> Self {
+        let (parent, name) = sys.rsplit_once('/').unwrap_or(("", sys));
+        let inside = sys.strip_prefix("/sys/").unwrap_or(sys);
+        // A partition lies in its disk's directory, which has a number, too.
+        let is_partition = self
+            .path()
+            .join(parent.trim_matches('/'))
+            .join("dev")
+            .exists();
+        let root = self
+            .file(&format!("{sys}/dev"), format!("{number}\n"))
+            .link(
+                &format!("/sys/class/block/{name}"),
+                &format!("../../{inside}"),
+            )
+            .link(
+                &format!("/sys/dev/block/{number}"),
+                &format!("../../{inside}"),
+            )
+            .file(&format!("/dev/{name}"), "");
+        match is_partition {
+            true => root,
+            false => root.link(&format!("/sys/block/{name}"), &format!("../{inside}")),
+        }
+    }
+
+    /// Writes a whole tree from a text. A line is one of:
+    ///
+    /// - `PATH = VALUE`: a file of one line,
+    /// - `PATH -> TARGET`: a symbolic link,
+    /// - `PATH @ MAJOR:MINOR`: a block device, see [`FakeRoot::block`],
+    /// - `PATH/`: a directory,
+    /// - `PATH <<`: a file of the lines up to one with a single dot.
+    ///
+    /// The paths of indented lines begin at the last device or directory that is not indented. Empty lines and those
+    /// that begin with `#` are skipped.
     ///
     /// # Panics
     /// On a line that is none of these.
     #[must_use]
     pub fn tree(mut self, text: &str) -> Self {
+        let mut base = String::new();
         let mut lines = text.lines();
         while let Some(line) = lines.next() {
-            let line = line.trim();
-            if line.is_empty() || line.starts_with('#') {
+            let trimmed = line.trim();
+            if trimmed.is_empty() || trimmed.starts_with('#') {
                 continue;
             }
-            self = if let Some(path) = line.strip_suffix(" <<") {
-                let body: Vec<&str> = lines.by_ref().take_while(|line| *line != ".").collect();
-                self.file(path, format!("{}\n", body.join("\n")))
-            } else if let Some((path, value)) = line.split_once(" = ") {
-                self.file(path, format!("{value}\n"))
-            } else if let Some((path, target)) = line.split_once(" -> ") {
-                self.link(path, target)
-            } else if line.ends_with('/') {
-                self.directory(line)
+            let is_inside = line.starts_with(' ');
+            let full = |path: &str| match is_inside {
+                true => format!("{base}/{path}"),
+                false => path.to_owned(),
+            };
+            self = if let Some(path) = trimmed.strip_suffix(" <<") {
+                let body: Vec<&str> = lines
+                    .by_ref()
+                    .take_while(|line| line.trim() != ".")
+                    .collect();
+                self.file(&full(path), format!("{}\n", body.join("\n")))
+            } else if let Some((path, value)) = trimmed.split_once(" = ") {
+                self.file(&full(path), format!("{value}\n"))
+            } else if let Some((path, target)) = trimmed.split_once(" -> ") {
+                self.link(&full(path), target)
+            } else if let Some((path, number)) = trimmed.split_once(" @ ") {
+                let path = full(path);
+                let root = self.block(&path, number);
+                if !is_inside {
+                    base = path;
+                }
+                root
+            } else if let Some(path) = trimmed.strip_suffix('/') {
+                let path = full(path);
+                let root = self.directory(&path);
+                if !is_inside {
+                    base = path;
+                }
+                root
             } else {
                 panic!("not a line of a tree: {line}")
             };
