@@ -7,6 +7,9 @@ use clap_complete::Shell;
 
 use crate::printer::ColorWhen;
 
+#[cfg(test)]
+mod tests;
+
 /// Measures storage and says how far the numbers can be trusted.
 #[derive(Debug, Parser)]
 #[command(

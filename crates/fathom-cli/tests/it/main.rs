@@ -1,0 +1,9 @@
+//! The binary as a person and a script meet it.
+
+mod bench;
+mod crash;
+mod documents;
+mod measure;
+mod results;
+mod targets;
+mod words;

@@ -1,0 +1,180 @@
+//! Measuring, and what is left afterwards.
+
+use crate::bench::{Bench, SMALL_QUICK, good_trials};
+
+#[test]
+fn quick_measures_ten_cases_saves_them_and_leaves_nothing() {
+    let Some(bench) = Bench::new() else { return };
+    let ran = bench.run(&SMALL_QUICK).expect(0);
+    for label in ["SEQ1M Q8 read", "RND4K Q32 mix", "RND4K Q1 durable"] {
+        assert!(ran.stdout.contains(label), "{}", ran.stdout);
+    }
+    let head: Vec<&str> = ran.stderr.lines().take(2).collect();
+    assert!(head[0].starts_with("target   /"), "{head:?}");
+    assert!(
+        head[1].starts_with("plan     quick: 10 cases x 3 trials"),
+        "{head:?}"
+    );
+    assert!(ran.stderr.contains("saved as "), "{}", ran.stderr);
+    assert!(bench.left().is_empty(), "{:?}", bench.left());
+    assert!(bench.journals().is_empty());
+    let result = bench.run(&["show", "latest", "--json"]).expect(0).json();
+    let trials = good_trials(&result);
+    assert_eq!(trials.len(), 10);
+    assert!(trials.iter().all(|(_, count)| *count == 3), "{trials:?}");
+    assert_eq!(result["systems"][0]["identifier"], "here");
+}
+
+#[test]
+fn a_dry_run_writes_nothing_anywhere() {
+    let Some(bench) = Bench::new() else { return };
+    let mut words = SMALL_QUICK.to_vec();
+    words.push("--dry-run");
+    let ran = bench.run(&words).expect(0);
+    assert!(ran.stderr.contains("plan     quick"), "{}", ran.stderr);
+    assert_eq!(ran.stdout, "");
+    words.push("--json");
+    let plan = bench.run(&words).expect(0).json();
+    assert_eq!(plan["cases"].as_array().unwrap().len(), 10);
+    assert!(plan["totals"]["bytes_most"].as_u64().unwrap() > 0);
+    assert!(bench.left().is_empty());
+    assert!(!bench.data().exists());
+}
+
+#[test]
+fn json_is_all_of_stdout_and_quiet_says_only_where_it_is_saved() {
+    let Some(bench) = Bench::new() else { return };
+    let mut words = SMALL_QUICK.to_vec();
+    words.extend(["--json", "--quiet"]);
+    let ran = bench.run(&words).expect(0);
+    assert_eq!(ran.json()["fathom_result"], 1);
+    assert!(ran.stderr.starts_with("saved as "), "{}", ran.stderr);
+    assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+}
+
+#[test]
+fn several_values_of_an_option_give_a_case_each() {
+    let Some(bench) = Bench::new() else { return };
+    let words = [
+        "run",
+        "io",
+        "-o",
+        "size=1MiB",
+        "-o",
+        "runtime=10ms",
+        "-o",
+        "ramp=0s",
+        "-o",
+        "block-size=4KiB,64KiB",
+        "-o",
+        "io.depth=1,2",
+        "--max-trials",
+        "1",
+        "--json",
+    ];
+    let result = bench.run(&words).expect(0).json();
+    assert_eq!(result["cases"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_order_and_another_seed_another() {
+    let Some(bench) = Bench::new() else { return };
+    let order = |seed: &str| -> Vec<String> {
+        let mut words = SMALL_QUICK.to_vec();
+        words.extend(["--seed", seed, "--json"]);
+        let result = bench.run(&words).expect(0).json();
+        let runs = result["runs"].as_array().unwrap();
+        let mut trials: Vec<(i64, u64, String)> = Vec::new();
+        for run in runs {
+            for trial in run["trials"].as_array().unwrap() {
+                let started = trial["started"].as_i64().unwrap();
+                let number = trial["number"].as_u64().unwrap();
+                trials.push((started, number, run["case"].as_str().unwrap().to_owned()));
+            }
+        }
+        trials.sort();
+        trials.into_iter().map(|(.., case)| case).collect()
+    };
+    let (first, again, other) = (order("7"), order("7"), order("8"));
+    assert_eq!(first, again);
+    assert_ne!(first, other);
+}
+
+#[test]
+fn running_a_result_again_adds_this_system_to_it() {
+    let Some(bench) = Bench::new() else { return };
+    let small = [
+        "run",
+        "io",
+        "-o",
+        "size=1MiB",
+        "-o",
+        "runtime=10ms",
+        "-o",
+        "ramp=0s",
+        "--max-trials",
+        "1",
+        "--name",
+        "shared",
+        "--system",
+        "first",
+    ];
+    bench.run(&small).expect(0);
+    let again = ["run", "shared", "--system", "second", "--max-trials", "1"];
+    bench.run(&again).expect(0);
+    let result = bench.run(&["show", "shared", "--json"]).expect(0).json();
+    let systems = result["systems"].as_array().unwrap();
+    let names: Vec<&str> = systems
+        .iter()
+        .map(|system| system["identifier"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["first", "second"]);
+    assert_eq!(result["cases"].as_array().unwrap().len(), 1);
+    assert_eq!(bench.run(&["list", "results"]).stdout.lines().count(), 1);
+}
+
+#[test]
+fn a_suite_of_ones_own_comes_before_a_built_in_one() {
+    let Some(bench) = Bench::new() else { return };
+    std::fs::create_dir_all(bench.suites()).unwrap();
+    let suite = "format = 1\nname = \"quick\"\ntitle = \"Mine\"\n[[case]]\ntest = \"io\"\n\
+                 label = \"only one\"\noptions = { size = \"1MiB\", runtime = \"10ms\" }\n";
+    std::fs::write(bench.suites().join("quick.toml"), suite).unwrap();
+    let ran = bench.run(&["run", "--max-trials", "1"]).expect(0);
+    assert!(ran.stdout.contains("only one"), "{}", ran.stdout);
+    std::fs::write(bench.suites().join("bad.toml"), "format = 1\nname = 3\n").unwrap();
+    let listed = bench.run(&["list", "suites"]).expect(0);
+    assert!(
+        listed.stdout.contains("cannot be used"),
+        "{}",
+        listed.stdout
+    );
+    let failed = bench.run(&["run", "bad"]).expect(2);
+    assert!(
+        failed.stderr.contains("bad.toml, line 2"),
+        "{}",
+        failed.stderr
+    );
+}
+
+#[test]
+fn cases_that_are_not_available_are_named_and_the_exit_code_says_partial() {
+    let Some(bench) = Bench::new() else { return };
+    std::fs::create_dir_all(bench.suites()).unwrap();
+    let suite = "format = 1\nname = \"half\"\ntitle = \"Half\"\n[[case]]\ntest = \"io\"\n\
+                 options = { size = \"1MiB\", runtime = \"10ms\" }\n[[case]]\ntest = \"tarot\"\n\
+                 label = \"cards\"\nreason = \"nobody has the cards\"\n";
+    std::fs::write(bench.suites().join("half.toml"), suite).unwrap();
+    let ran = bench.run(&["run", "half", "--max-trials", "1"]).expect(4);
+    assert!(
+        ran.stderr.contains("cards: nobody has the cards"),
+        "{}",
+        ran.stderr
+    );
+    let shown = bench.run(&["show"]).expect(0);
+    assert!(
+        shown.stdout.contains("nobody has the cards"),
+        "{}",
+        shown.stdout
+    );
+}

@@ -1,0 +1,58 @@
+//! Files that are not what they should be.
+
+use crate::bench::{Bench, SMALL_QUICK};
+
+/// `fathom show FILE` with this content ends with `code` and says `what`.
+#[track_caller]
+fn shown(bench: &Bench, content: &[u8], code: i32, what: &str) {
+    let path = bench.target.join("file.json");
+    std::fs::write(&path, content).unwrap();
+    let ended = bench.run(&["show", "./file.json"]).expect(code);
+    assert!(ended.stderr.contains(what), "{}", ended.stderr);
+    assert!(ended.stderr.lines().count() <= 20, "{}", ended.stderr);
+}
+
+#[test]
+fn bad_files_are_refused_with_their_name_and_place() {
+    let Some(bench) = Bench::new() else { return };
+    shown(&bench, b"{\"fathom_result\":1,\n\"title\":3}", 1, "line 2");
+    shown(&bench, b"{\"fathom_result\":99}", 1, "newer");
+    shown(&bench, b"", 1, "file.json");
+    shown(&bench, b"\x00\xff\x00\xff", 1, "file.json");
+    shown(&bench, b"{\"fathom_result\":1", 1, "file.json");
+    let ended = bench.run(&["show", "./missing.json"]).expect(3);
+    assert!(ended.stderr.contains("missing.json"), "{}", ended.stderr);
+    let ended = bench.run(&["show", "./"]).expect(2);
+    assert!(ended.stderr.contains("is a directory"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_saved_result_that_is_damaged_is_listed_as_such_and_hides_no_other() {
+    let Some(bench) = Bench::new() else { return };
+    bench.run(&SMALL_QUICK).expect(0);
+    let saved = bench.data().join("results/damaged.json");
+    std::fs::write(&saved, "{\"fathom_result\": 1, \"cases\": 7").unwrap();
+    let listed = bench.run(&["list", "results"]).expect(0);
+    assert_eq!(listed.stdout.lines().count(), 2, "{}", listed.stdout);
+    assert!(listed.stdout.contains("damaged"), "{}", listed.stdout);
+    assert!(
+        listed.stdout.contains("cannot be read"),
+        "{}",
+        listed.stdout
+    );
+    bench.run(&["show", "latest"]).expect(0);
+    bench.run(&["show", "damaged"]).expect(1);
+}
+
+#[test]
+fn what_newer_versions_wrote_into_a_result_survives_showing_it() {
+    let Some(bench) = Bench::new() else { return };
+    let path = bench.target.join("later.json");
+    std::fs::write(
+        &path,
+        "{\"fathom_result\":1,\"title\":\"t\",\"later\":{\"a\":[1]}}",
+    )
+    .unwrap();
+    let shown = bench.run(&["show", "./later.json", "--json"]).expect(0);
+    assert_eq!(shown.json()["later"]["a"][0], 1);
+}
