@@ -168,6 +168,12 @@ pub enum ModelError {
         /// Where they differ.
         difference: String,
     },
+    /// A new name is in use.
+    #[error("there is a system named {name} already; join the two or choose another name")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
     /// A name is not in the file.
     #[error("there is no {kind} named {name}{}", did_you_mean(.nearest.as_deref()))]
     Unknown {

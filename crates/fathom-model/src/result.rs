@@ -199,6 +199,9 @@ pub struct ResultRecord {
     pub pts: Option<Box<PtsFacts>>,
     /// One entry a system (imported files may repeat a system).
     pub entries: Vec<Entry>,
+    /// Smallest place it had in the files it was merged from; only merged files have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<u32>,
     /// What newer versions wrote here.
     #[serde(flatten)]
     pub extra: serde_json::Map<String, serde_json::Value>,

@@ -68,6 +68,9 @@ pub struct System {
     /// The `JSON` object of a PTS file, as it was.
     #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
     pub pts_json: serde_json::Map<String, serde_json::Value>,
+    /// Smallest place it had in the files it was merged from; only merged files have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<u32>,
     /// What newer versions wrote here.
     #[serde(flatten)]
     pub extra: serde_json::Map<String, serde_json::Value>,

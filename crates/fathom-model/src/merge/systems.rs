@@ -67,9 +67,11 @@ fn target_difference(left: &TargetInfo, right: &TargetInfo) -> Option<String> {
         return Some(difference("the drive under test", &a, &b));
     }
     match (&left.mount, &right.mount) {
-        (Some(a), Some(b)) if a.file_system != b.file_system => {
-            Some(difference("the file system", &a.file_system, &b.file_system))
-        }
+        (Some(a), Some(b)) if a.file_system != b.file_system => Some(difference(
+            "the file system",
+            &a.file_system,
+            &b.file_system,
+        )),
         _ => None,
     }
 }
