@@ -47,7 +47,7 @@ fn join(a: &ResultFile, b: &ResultFile) -> Result<ResultFile, ModelError> {
         modified: a.modified.max(b.modified),
         generator: least(&a.generator, &b.generator),
         status: least(&a.status, &b.status),
-        origin: join_options(a.origin.as_ref(), b.origin.as_ref(), join_origins),
+        origin: join_options(a.origin.as_deref(), b.origin.as_deref(), join_origins).map(Box::new),
         cases: join_cases(a, b),
         runs: join_runs(a, b)?,
         results: join_results(a, b)?,
@@ -152,7 +152,7 @@ fn join_maps(a: &Map, b: &Map) -> Map {
     joined
 }
 
-fn join_origins(a: &Box<Origin>, b: &Box<Origin>) -> Box<Origin> {
+fn join_origins(a: &Origin, b: &Origin) -> Origin {
     if a == b {
         return a.clone();
     }
@@ -164,13 +164,13 @@ fn join_origins(a: &Box<Origin>, b: &Box<Origin>) -> Box<Origin> {
             .cloned(),
     );
     warnings.sort_by_cached_key(sort_text);
-    Box::new(Origin {
+    Origin {
         format: join_texts(&a.format, &b.format, "; "),
         name: join_texts(&a.name, &b.name, "; "),
         address: least_option(&a.address, &b.address),
         warnings,
         facts: join_maps(&a.facts, &b.facts),
-    })
+    }
 }
 
 /// Logs of one name and different texts are all kept, each under `name#` and the first eight

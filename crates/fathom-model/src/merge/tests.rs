@@ -371,7 +371,7 @@ fn the_same_drive_under_two_names_becomes_one_with_all_trials() {
         from: "old".into(),
         into: "new".into(),
     };
-    let joined = edit(&both, &[join.clone()]).unwrap();
+    let joined = edit(&both, std::slice::from_ref(&join)).unwrap();
     assert_eq!(joined.systems.len(), 1);
     assert_eq!(joined.results[0].entries.len(), 1);
     assert_eq!(joined.results[0].entries[0].sample_values(), [10.0, 20.0]);
