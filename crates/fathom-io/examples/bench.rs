@@ -246,7 +246,7 @@ fn json_of(report: &JobReport) -> String {
         ("p999_ns", percentile(99.9) as f64),
         ("max_ns", latency.max().unwrap_or(0) as f64),
         ("mean_in_flight", report.mean_in_flight),
-        ("little_in_flight", report.little_in_flight()),
+        ("little_in_flight", report.little_in_flight),
         ("max_depth", f64::from(report.max_depth_reached)),
         ("resolution_ns", report.resolution_ns as f64),
         ("peak_rss_bytes", peak_rss_bytes() as f64),

@@ -28,7 +28,7 @@ impl Buffers {
     /// Maps `count` buffers of at least `size` bytes.
     pub(crate) fn new(count: u32, size: usize) -> Result<Self, IoError> {
         let stride = size.next_multiple_of(ALIGNMENT).max(ALIGNMENT);
-        let total = stride.checked_mul(count as usize).unwrap_or(usize::MAX);
+        let total = stride.saturating_mul(count as usize);
         // SAFETY: an anonymous mapping at an address of the kernel's choice touches no memory
         // that exists.
         let mapped = unsafe {

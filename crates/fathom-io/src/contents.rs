@@ -130,14 +130,13 @@ impl Filler {
 
     #[inline(always)]
     fn fill_sectors_generic(&self, data: &mut [u8], offset: u64, generation: u64) {
-        let mut sector = offset / SECTOR_BYTES as u64;
-        for bytes in data.chunks_exact_mut(SECTOR_BYTES) {
+        let sectors = offset / SECTOR_BYTES as u64..;
+        for (sector, bytes) in sectors.zip(data.chunks_exact_mut(SECTOR_BYTES)) {
             let key = self.key(sector, generation);
             let base = &self.base[sector as usize % PAGE_SECTORS];
             for (out, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(base) {
                 *out = word.wrapping_add(key).to_le_bytes();
             }
-            sector += 1;
         }
     }
 

@@ -63,6 +63,8 @@ mod shared;
 mod source;
 mod spec;
 mod target;
+#[cfg(test)]
+mod testing;
 mod worker;
 
 pub use clock::{clock_cost, monotonic_ns};

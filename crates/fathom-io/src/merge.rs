@@ -69,7 +69,12 @@ pub(crate) fn merge(
     let window_ns = end_ns.saturating_sub(measured.window_start_ns);
     let is_open = matches!(spec.pace, Pace::Open { .. });
     let series = merge_series(&mut outcomes, spec.interval.as_u64(), window_ns);
-    let area: u128 = outcomes.iter().map(|o| o.tally.area).sum();
+    let over_window = |sum: u128| match window_ns {
+        0 => 0.0,
+        ns => sum as f64 / ns as f64,
+    };
+    let area = outcomes.iter().map(|o| o.tally.area).sum();
+    let inside = outcomes.iter().map(|o| o.tally.inside_ns).sum();
     let mut notes = measured.notes;
     let mut features = Vec::new();
     for outcome in &mut outcomes {
@@ -93,12 +98,14 @@ pub(crate) fn merge(
             .iter()
             .find_map(|o| o.final_flush_ns)
             .map(Nanos::new),
-        mean_in_flight: match window_ns {
-            0 => 0.0,
-            ns => area as f64 / ns as f64,
-        },
+        mean_in_flight: over_window(area),
+        little_in_flight: over_window(inside),
         max_depth_reached: max_depth(&outcomes),
-        cpu: merge_cpu(&outcomes, measured.process_cpu, window_ns),
+        cpu: match measured.clock_name {
+            // Virtual time has no processor time.
+            "virtual" => CpuUse::default(),
+            _ => merge_cpu(&outcomes, measured.process_cpu, window_ns),
+        },
         engine: EngineUse {
             asked: measured.asked,
             used: spec.engine,

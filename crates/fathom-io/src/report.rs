@@ -32,8 +32,12 @@ pub struct JobReport {
     /// Time the final flush took (also counted in `sync`); `None` if none was asked for.
     pub final_flush: Option<Nanos>,
     /// Mean number of reads, writes and discards in flight over the window, from the time each
-    /// number of them lasted (independent of the latencies, so that Little's law is a check).
+    /// number of them lasted.
     pub mean_in_flight: f64,
+    /// The same by Little's law, from the operations: the parts of their service times that lie
+    /// inside the window, over its length. The two are counted apart; if they differ by more than
+    /// a rounding error (with [`crate::Stamps::PerIo`]), the accounting is wrong.
+    pub little_in_flight: f64,
     /// Most operations of one job ever in flight.
     pub max_depth_reached: u32,
     /// Processor time over the window.
@@ -76,20 +80,6 @@ impl JobReport {
     #[must_use]
     pub fn bytes_per_second(&self) -> f64 {
         per_second(self.bytes(), self.window)
-    }
-
-    /// Operations in flight that Little's law expects: their total latency over the window. With
-    /// an open loop it is of the service times.
-    #[must_use]
-    pub fn little_in_flight(&self) -> f64 {
-        let sum: u64 = self
-            .transfers()
-            .map(|d| d.service.as_ref().unwrap_or(&d.latency).sum())
-            .sum();
-        match self.window.as_u64() {
-            0 => 0.0,
-            ns => sum as f64 / ns as f64,
-        }
     }
 
     fn transfers(&self) -> impl Iterator<Item = &DirectionReport> {

@@ -12,14 +12,15 @@ use crate::clock::{StampClock, monotonic_ns};
 use crate::error::IoError;
 use crate::merge::{Measured, merge};
 use crate::probe::choose_engine;
-use crate::report::{JobReport, Snapshot};
+use crate::report::{JobReport, Note, NoteKind, Snapshot};
 use crate::shared::{Cell, Gate, Shared, Window};
 use crate::spec::{EngineKind, JobSpec, check};
 use crate::worker::{Outcome, ThreadCpu, effective_depth, process_cpu, run_job};
 
 /// Time between two looks at running jobs.
 const LOOK_NS: u64 = 200_000_000;
-/// After a cancel, how long operations in flight have to come back before they are abandoned.
+/// After a cancel, how long operations in flight have to come back before they are abandoned; less
+/// when they count as stuck before.
 const CANCEL_GRACE_NS: u64 = 5_000_000_000;
 
 /// What a caller does at the borders of the measured window and while it lasts; called in the
@@ -63,6 +64,15 @@ pub fn run(spec: &JobSpec, hooks: &dyn Hooks, cancel: &Cancel) -> Result<JobRepo
         _ => Some(crate::target::prepare(&used)?),
     };
     let depth = effective_depth(&used, engine);
+    if depth < used.depth {
+        notes.push(Note {
+            kind: NoteKind::Depth,
+            text: format!(
+                "{engine} does one operation at a time: depth 1, not {}",
+                used.depth
+            ),
+        });
+    }
     let shared = Arc::new(Shared {
         cancel: cancel.clone(),
         stop: AtomicBool::new(false),
@@ -277,7 +287,9 @@ impl Leader<'_> {
     fn end(&mut self) {
         if !self.ended {
             self.ended = true;
-            self.measured.process_cpu = process_cpu().since(self.cpu_at_begin);
+            if !self.clock.is_virtual() {
+                self.measured.process_cpu = process_cpu().since(self.cpu_at_begin);
+            }
             self.hooks.window_end();
         }
     }
@@ -358,7 +370,8 @@ impl Leader<'_> {
         self.hooks.progress(&snapshot);
         if self.shared.cancel.is_cancelled() {
             let since = *cancelled_at.get_or_insert(now_ns);
-            if now_ns.saturating_sub(since) > CANCEL_GRACE_NS {
+            let grace = CANCEL_GRACE_NS.min(self.shared.spec.stuck_after.as_u64());
+            if now_ns.saturating_sub(since) > grace {
                 return Err(self.cancelled(missing));
             }
         }

@@ -140,19 +140,16 @@ impl Source {
             Cursor::Own | Cursor::Partitioned => job,
         };
         let seed = seed_for(spec.seed, &format!("offsets {own}"));
-        let total = budget_of(spec);
-        let (budget, shared) = match (spec.cursor, total) {
-            (Cursor::Shared, _) => {
-                let limit = total.div_ceil(unit);
-                let next = Arc::clone(cursor);
-                (u64::MAX, Some(SharedCursor { next, limit }))
-            }
-            (_, u64::MAX) => (u64::MAX, None),
-            (_, total) => {
-                let blocks = total.div_ceil(unit);
-                (block_share(blocks, jobs, index).saturating_mul(unit), None)
-            }
-        };
+        let shared = (spec.cursor == Cursor::Shared).then(|| SharedCursor {
+            next: Arc::clone(cursor),
+            limit: budget_of(spec).div_ceil(unit),
+        });
+        let passes = spec.stop.passes.map(|n| u64::from(n).saturating_mul(units));
+        let bytes = spec
+            .stop
+            .bytes
+            .map(|bytes| block_share(bytes.as_u64().div_ceil(unit), jobs, index));
+        let blocks = passes.unwrap_or(u64::MAX).min(bytes.unwrap_or(u64::MAX));
         Self {
             start,
             end: start + units * unit,
@@ -165,7 +162,10 @@ impl Source {
                 Sizes::new(&spec.block_sizes.writes),
             ],
             random: generator(seed_for(spec.seed, &format!("choices {job}"))),
-            budget,
+            budget: match shared {
+                Some(_) => u64::MAX,
+                None => blocks.saturating_mul(unit),
+            },
             shared,
         }
     }

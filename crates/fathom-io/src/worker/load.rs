@@ -374,11 +374,8 @@ impl<'a> Load<'a> {
         let end_ns = self.now_ns;
         let Step { kind, length, .. } = state.step;
         self.leave(slot, kind, end_ns);
-        self.tally
-            .record(kind, u64::from(length), state.start_ns, end_ns);
-        if self.is_open {
-            self.tally.record_service(kind, state.submitted_ns, end_ns);
-        }
+        let times = (state.start_ns, state.submitted_ns, end_ns);
+        self.tally.record(kind, u64::from(length), times);
         if self.verifies {
             self.verify(slot, state.step);
         }
@@ -580,7 +577,7 @@ impl<'a> Load<'a> {
         self.tally.flow(self.now_ns, 0);
         match result {
             Ok(()) => {
-                self.tally.record(Kind::Sync, 0, start_ns, self.now_ns);
+                self.tally.record_sync(start_ns, self.now_ns);
                 Ok(self.now_ns.saturating_sub(start_ns))
             }
             Err(source) if self.shared.spec.on_error == OnError::Count => {

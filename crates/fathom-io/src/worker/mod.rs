@@ -15,6 +15,8 @@ use crate::spec::{EngineKind, JobSpec, Stamps};
 
 mod load;
 mod tally;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use load::Load;
 pub(crate) use tally::{KindTally, Row, Tally, ThreadCpu, add_cell, coalesce, process_cpu};

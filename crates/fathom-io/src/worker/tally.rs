@@ -61,6 +61,8 @@ pub(crate) struct Tally {
     /// Time of operations in flight: sum of lengths of time times number in flight.
     pub(crate) area: u128,
     area_until: u64,
+    /// The same from the operations: the parts of their times that lie inside the window.
+    pub(crate) inside_ns: u128,
     /// The last moment anything was counted.
     pub(crate) last_ns: u64,
     pub(crate) most_in_flight: u64,
@@ -89,6 +91,7 @@ impl Tally {
             in_flight: 0,
             area: 0,
             area_until: 0,
+            inside_ns: 0,
             last_ns: 0,
             most_in_flight: 0,
             outside: OutsideReport::default(),
@@ -125,13 +128,19 @@ impl Tally {
         self.most_in_flight = self.most_in_flight.max(self.in_flight);
     }
 
-    /// Counts an operation that ended at `end_ns`; [`Tally::flow`] was told before.
+    /// Counts an operation that ended at `end_ns`; [`Tally::flow`] was told before. Its latency
+    /// counts from `start_ns`, its service from `submitted_ns`; these differ in an open loop.
     #[inline(always)]
-    pub(crate) fn record(&mut self, kind: Kind, bytes: u64, start_ns: u64, end_ns: u64) {
+    pub(crate) fn record(
+        &mut self,
+        kind: Kind,
+        bytes: u64,
+        (start_ns, submitted_ns, end_ns): (u64, u64, u64),
+    ) {
         self.all_ops += 1;
         self.all_bytes += bytes;
         if self.phase != Phase::Window {
-            self.record_outside(kind, bytes);
+            self.record_outside(kind, bytes, submitted_ns);
             return;
         }
         let ns = end_ns.saturating_sub(start_ns);
@@ -139,29 +148,24 @@ impl Tally {
         tally.ops += 1;
         tally.bytes += bytes;
         tally.latency.record(ns);
+        if self.has_service {
+            let service_ns = end_ns.saturating_sub(submitted_ns);
+            tally.service.record(service_ns);
+        }
         let cell = &mut self.row[kind as usize];
         cell.ops += 1;
         cell.bytes += bytes;
         cell.latency_sum_ns += ns;
         cell.latency_max_ns = cell.latency_max_ns.max(ns);
+        let inside_ns = end_ns.saturating_sub(submitted_ns.max(self.window_start));
+        self.inside_ns += u128::from(inside_ns);
         self.last_ns = end_ns;
     }
 
-    /// Adds the service time of the operation recorded last.
-    #[inline(always)]
-    pub(crate) fn record_service(&mut self, kind: Kind, submitted_ns: u64, end_ns: u64) {
-        if self.has_service && self.phase == Phase::Window {
-            let ns = end_ns.saturating_sub(submitted_ns);
-            self.kinds[kind as usize].service.record(ns);
-        }
-    }
-
     #[cold]
-    fn record_outside(&mut self, kind: Kind, bytes: u64) {
-        if kind == Kind::Sync {
-            return;
-        }
+    fn record_outside(&mut self, kind: Kind, bytes: u64, submitted_ns: u64) {
         match self.phase {
+            _ if kind == Kind::Sync => {}
             Phase::Ramp => {
                 self.outside.ramp_ops += 1;
                 self.outside.ramp_bytes += bytes;
@@ -169,8 +173,17 @@ impl Tally {
             Phase::Window | Phase::After => {
                 self.outside.late_ops += 1;
                 self.outside.late_bytes += bytes;
+                let start_ns = submitted_ns.max(self.window_start);
+                self.inside_ns += u128::from(self.window_end.saturating_sub(start_ns));
             }
         }
+    }
+
+    /// Counts a sync; it moves no bytes and is not in flight as transfers are.
+    pub(crate) fn record_sync(&mut self, start_ns: u64, end_ns: u64) {
+        let inside_ns = self.inside_ns;
+        self.record(Kind::Sync, 0, (start_ns, start_ns, end_ns));
+        self.inside_ns = inside_ns;
     }
 
     /// Counts a failed operation.
@@ -246,9 +259,10 @@ impl Tally {
         if now_ns >= self.border_ns {
             self.cross(now_ns);
         }
-        if self.phase == Phase::Window {
-            let last_ns = self.last_ns;
-            self.close_window(last_ns);
+        match self.phase {
+            Phase::Ramp => self.area = 0,
+            Phase::Window => self.close_window(self.last_ns),
+            Phase::After => {}
         }
         if self.row != Row::default() {
             if self.rows.len() == MAX_ROWS {
