@@ -10,10 +10,14 @@
 //! assert!(shown.starts_with("An empty file\n"));
 //! ```
 
+mod anchors;
 mod certainty;
 mod clean;
 mod explain;
+mod markup;
 mod number;
+mod overview;
+pub mod svg;
 pub mod text;
 mod view;
 

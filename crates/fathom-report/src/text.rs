@@ -15,6 +15,11 @@ pub use pts_summary::{pts_executive_summary, pts_stats, pts_wins_and_losses};
 pub use show::show;
 pub use summary::summary;
 
+pub(crate) use bars::other_text;
+pub(crate) use columns::fit;
+pub(crate) use header::target_text;
+pub(crate) use latency::{PERCENTILES, percentile_text};
+
 /// How text is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShowOptions {

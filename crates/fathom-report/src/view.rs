@@ -8,7 +8,7 @@ use fathom_model::{
 };
 use fathom_stats::Histogram;
 
-pub(crate) use crate::certainty::Certainty;
+pub(crate) use crate::certainty::{Certainty, Known};
 use crate::number::decimals_for;
 
 /// A result file, ready to be drawn.
@@ -350,6 +350,56 @@ impl<'a> Block<'a> {
             "" => direction.to_owned(),
             unit => format!("{unit}, {direction}"),
         }
+    }
+
+    /// Rows that cannot be told apart from the best one, the best first; none where no order can
+    /// be stated: a neutral metric, fewer than two values, or a best value without spread.
+    ///
+    /// Invalid entries lead nothing.
+    pub fn leaders(&self) -> Vec<usize> {
+        let sign = match self.record.metric.direction {
+            Direction::HigherIsBetter => 1.0,
+            Direction::LowerIsBetter => -1.0,
+            Direction::Neutral => return Vec::new(),
+        };
+        let is_ranked = |row: &Row<'_>| row.entry.verdict.level != Level::Invalid;
+        let ranked: Vec<(usize, f64)> = self
+            .rows
+            .iter()
+            .enumerate()
+            .filter(|(_, row)| is_ranked(row))
+            .filter_map(|(place, row)| Some((place, row.value?)))
+            .collect();
+        let best = ranked.iter().copied().reduce(|best, next| {
+            if sign * next.1 > sign * best.1 {
+                next
+            } else {
+                best
+            }
+        });
+        let Some((best, best_value)) = best.filter(|_| ranked.len() >= 2) else {
+            return Vec::new();
+        };
+        let known = |place: usize, value| Known {
+            value,
+            certainty: &self.rows[place].certainty,
+        };
+        if self.rows[best].certainty.half_width.is_none() || best_value <= 0.0 {
+            return Vec::new();
+        }
+        let is_near = |(place, value): (usize, f64)| {
+            place != best
+                && !known(place, value)
+                    .is_clearly_apart(known(best, best_value))
+                    .unwrap_or(value <= 0.0)
+        };
+        let near = ranked
+            .iter()
+            .copied()
+            .filter(|candidate| is_near(*candidate));
+        std::iter::once(best)
+            .chain(near.map(|(place, _)| place))
+            .collect()
     }
 
     /// Whether it is drawn as one bar a system.

@@ -28,7 +28,7 @@ pub(super) fn push_right(out: &mut String, text: &str, columns: usize) {
 }
 
 /// A text in at most `columns`: cut in the middle, since names differ at both ends.
-pub(super) fn fit(text: &str, columns: usize) -> std::borrow::Cow<'_, str> {
+pub(crate) fn fit(text: &str, columns: usize) -> std::borrow::Cow<'_, str> {
     if width(text) <= columns {
         return text.into();
     }

@@ -64,7 +64,7 @@ fn certainty_comes_from_samples_or_from_the_printed_spread() {
     }));
     let printed = Certainty::of(&Entry {
         spread,
-        ..entry("A", "100")
+        ..entry("A", "100.0000000")
     });
     assert!((printed.half_width.unwrap() - certainty.half_width.unwrap()).abs() < 1e-5);
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use fathom_report::svg::{self, Look};
 use fathom_report::text::{self, ShowOptions};
 
 use crate::corpus::oracle_input;
@@ -39,6 +40,11 @@ fn dump_for_looking_at() {
                 text::summary(file, options),
             )
             .unwrap();
+        }
+        let pictures = folder.join(format!("{name}.svg"));
+        std::fs::create_dir_all(&pictures).unwrap();
+        for chart in svg::charts(file, Look::Screen) {
+            std::fs::write(pictures.join(format!("{}.svg", chart.id)), chart.svg).unwrap();
         }
         std::fs::write(
             folder.join(format!("{name}.explain.txt")),

@@ -6,9 +6,11 @@
     reason = "tests"
 )]
 
+mod charts;
 mod corpus;
 mod dump;
 mod golden;
 mod pts_text;
 mod shown;
 mod synthetic;
+mod xml;

@@ -278,7 +278,7 @@ fn good_trial(
     let mut series = BTreeMap::new();
     if latency > 0 {
         let mut histogram = Histogram::new();
-        for _ in 0..20_000 {
+        for _ in 0..4_000 {
             let tail = if uniform(random) < 0.002 { 12.0 } else { 1.0 };
             let ns = latency as f64 * slower * tail * (0.3 * normal(random)).exp();
             histogram.record(ns as u64);
