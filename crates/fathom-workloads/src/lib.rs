@@ -8,8 +8,10 @@
 //! assert!(tests.iter().any(|test| test.info().id == "io"));
 //! ```
 
+mod classic;
 mod common;
 mod error;
+pub mod fs_mark;
 pub mod io_test;
 pub mod sqlite;
 
@@ -19,5 +21,8 @@ pub use error::WorkloadError;
 
 /// Every built-in test, in the order they are listed.
 pub fn native_tests() -> Vec<Box<dyn Test>> {
-    vec![Box::new(sqlite::SqliteTest::new())]
+    vec![
+        Box::new(sqlite::SqliteTest::new()),
+        Box::new(fs_mark::FsMarkTest::new()),
+    ]
 }

@@ -2,8 +2,11 @@
 //! metrics, so that a native test and the original program carry out the same case and report
 //! under the same names.
 
+mod classic;
+pub mod fs_mark;
 pub mod io;
 mod menu;
 pub mod sqlite;
 
+pub use classic::ClassicScale;
 pub(crate) use menu::menu;
