@@ -199,6 +199,8 @@ impl Sources<'_> {
             .firmware
             .clone()
             .or_else(|| self.parent_line("firmware_rev"))
+            // SCSI cuts an ATA drive's revision to four characters.
+            .or_else(|| self.udev.value("ID_REVISION"))
             .or_else(|| self.parent_line("rev"))
             .or_else(|| self.parent_line("fwrev"))
             .filter(|text| text != "0x0000000000000000")

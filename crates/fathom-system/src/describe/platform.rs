@@ -214,8 +214,15 @@ fn container(root: &Root) -> Option<String> {
     of_init.filter(|name| !name.is_empty()).or(by_group)
 }
 
-/// The soft limit; absent when unlimited.
+/// The soft limit; absent when unlimited, as it is for whoever may lock memory at will.
 fn locked_memory(root: &Root) -> Option<u64> {
+    const CAP_IPC_LOCK: u64 = 1 << 14;
+    let status = root.read("/proc/self/status").unwrap_or_default();
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let effective = effective.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok());
+    if effective.is_some_and(|set| set & CAP_IPC_LOCK != 0) {
+        return None;
+    }
     let limits = root.read("/proc/self/limits")?;
     let line = limits
         .lines()

@@ -67,8 +67,8 @@ fn motherboard(board: &Board) -> String {
         text = format!("{text} {}", board.product);
     }
     let mut text = clean(&text);
-    if !board.bios.is_empty() && !text.contains(&board.bios) {
-        let bios = clean(&board.bios);
+    let bios = clean(board.bios.split(" (").next().unwrap_or_default());
+    if !bios.is_empty() && !text.contains(&bios) {
         text.push_str(&format!(" ({bios} BIOS)"));
     }
     text.trim().to_owned()

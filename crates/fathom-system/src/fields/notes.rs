@@ -30,6 +30,22 @@ pub(super) fn fields(machine: &Machine, target: &TargetInfo) -> Vec<Field> {
     ])
 }
 
+/// Mount options without the directories of an overlay, which say where others keep their data.
+pub(super) fn shown_options(options: &[String]) -> Vec<&str> {
+    const HIDDEN: [&str; 4] = ["lowerdir", "upperdir", "workdir", "datadir"];
+    let name = |option: &str| {
+        option
+            .split('=')
+            .next()
+            .map(str::to_owned)
+            .unwrap_or_default()
+    };
+    let shown = options.iter().map(String::as_str);
+    shown
+        .filter(|option| !HIDDEN.contains(&name(option).as_str()))
+        .collect()
+}
+
 /// `MQ-DEADLINE / relatime,rw / raid0, 2 drives / Block Size: 4096`.
 fn disk(target: &TargetInfo) -> String {
     let mut schedulers: Vec<String> = target
@@ -42,7 +58,7 @@ fn disk(target: &TargetInfo) -> String {
     schedulers.dedup();
     let mut parts = vec![schedulers.join(" + ")];
     if let Some(mount) = &target.mount {
-        parts.push(mount.options.join(","));
+        parts.push(shown_options(&mount.options).join(","));
         parts.extend(mount.profile.clone());
     }
     let special = |kind| [LayerKind::Md, LayerKind::Bcache].contains(&kind);

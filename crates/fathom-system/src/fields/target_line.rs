@@ -2,7 +2,7 @@ use fathom_model::{Drive, Layer, LayerKind, TargetInfo, TargetKind};
 
 use crate::words::counted;
 
-use super::notes::rough;
+use super::notes::{rough, shown_options};
 
 /// Mount options that are shown; the rest is in the result.
 const OPTION_LIMIT: usize = 6;
@@ -46,10 +46,11 @@ pub fn target_line(target: &TargetInfo) -> String {
 }
 
 fn options(all: &[String]) -> String {
+    let all = shown_options(all);
     let shown = all
         .iter()
         .take(OPTION_LIMIT)
-        .cloned()
+        .copied()
         .collect::<Vec<_>>()
         .join(",");
     match all.len() > OPTION_LIMIT {
@@ -58,22 +59,30 @@ fn options(all: &[String]) -> String {
     }
 }
 
-/// The layers from the top, without whole disks: `dm-1 (lvm vg-root) on nvme0n1p3`.
+/// The layers from the top, without whole disks unless there is nothing else: `md127 (raid0, 2
+/// drives, chunk 512KiB) on nvme0n1p1, nvme1n1p1`.
 fn stack(layers: &[Layer]) -> String {
-    let disks: Vec<&str> = layers
+    let is_below = |name: &String| layers.iter().any(|layer| layer.below.contains(name));
+    let mut level: Vec<&Layer> = layers
         .iter()
-        .filter(|layer| is_disk(layer.kind))
-        .map(|layer| layer.name.as_str())
+        .filter(|layer| !is_below(&layer.name))
         .collect();
-    let above: Vec<String> = layers
-        .iter()
-        .filter(|layer| !is_disk(layer.kind))
-        .map(named)
-        .collect();
-    match above.is_empty() {
-        true => disks.join(", "),
-        false => above.join(" on "),
+    let mut texts: Vec<String> = Vec::new();
+    for _ in 0..layers.len() {
+        let is_shown = |layer: &&&Layer| !is_disk(layer.kind) || texts.is_empty();
+        let names: Vec<String> = level
+            .iter()
+            .filter(is_shown)
+            .map(|layer| named(layer))
+            .collect();
+        texts.extend((!names.is_empty()).then(|| names.join(", ")));
+        let below: Vec<&String> = level.iter().flat_map(|layer| &layer.below).collect();
+        level = layers
+            .iter()
+            .filter(|layer| below.contains(&&layer.name))
+            .collect();
     }
+    texts.join(" on ")
 }
 
 fn is_disk(kind: LayerKind) -> bool {

@@ -50,6 +50,13 @@ fn is_useful(mount: &MountEntry) -> bool {
         && !filesystem::is_read_only_kind(name)
         && !mount.options.iter().any(|option| option == "ro")
         && !is_part_of_overlay
+        && !is_system(&mount.point)
+}
+
+/// Directories of the system itself; `/dev/shm` is somebody's to use.
+fn is_system(point: &Path) -> bool {
+    let is_below = |base: &str| point.starts_with(base);
+    point == Path::new("/dev") || ["/proc", "/sys", "/run"].into_iter().any(is_below)
 }
 
 fn candidate(root: &Root, mounts: &MountTable, mount: &MountEntry) -> Option<Candidate> {
