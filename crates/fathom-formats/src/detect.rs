@@ -11,6 +11,14 @@ pub enum Format {
     Native,
     /// `composite.xml` of the Phoronix Test Suite.
     PtsXml,
+    /// Text export of PTS or OpenBenchmarking.org.
+    PtsText,
+    /// CSV export of PTS.
+    PtsCsv,
+    /// CSV export of the trials by PTS.
+    PtsRawCsv,
+    /// JSON export of PTS.
+    PtsJson,
 }
 
 impl Format {
@@ -19,6 +27,10 @@ impl Format {
         match self {
             Self::Native => "fathom",
             Self::PtsXml => "pts-xml",
+            Self::PtsText => "pts-text",
+            Self::PtsCsv => "pts-csv",
+            Self::PtsRawCsv => "pts-raw-csv",
+            Self::PtsJson => "pts-json",
         }
     }
 }
@@ -28,6 +40,10 @@ impl fmt::Display for Format {
         f.write_str(match self {
             Self::Native => "Fathom result file",
             Self::PtsXml => "PTS result file (XML)",
+            Self::PtsText => "PTS text export",
+            Self::PtsCsv => "PTS CSV export",
+            Self::PtsRawCsv => "PTS raw CSV export",
+            Self::PtsJson => "PTS JSON export",
         })
     }
 }
@@ -45,7 +61,43 @@ pub fn detect(bytes: &[u8]) -> Option<Format> {
     if contains(head, b"<PhoronixTestSuite") {
         return Some(Format::PtsXml);
     }
+    if bytes.starts_with(b"{") {
+        return detect_json(bytes);
+    }
+    if let Some(format) = detect_csv(head) {
+        return Some(format);
+    }
+    if is_pts_text(bytes) {
+        return Some(Format::PtsText);
+    }
     None
+}
+
+fn detect_json(bytes: &[u8]) -> Option<Format> {
+    // The keys stand at the top or behind the description of the systems.
+    let near = &bytes[..bytes.len().min(1 << 20)];
+    (contains(near, b"\"results\"") && contains(near, b"\"title\"")).then_some(Format::PtsJson)
+}
+
+fn detect_csv(head: &[u8]) -> Option<Format> {
+    let text = String::from_utf8_lossy(head);
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let (first, second) = (lines.next()?, lines.next()?);
+    if first.starts_with(',') && second.starts_with(",,\"") {
+        return Some(Format::PtsCsv);
+    }
+    let is_raw = first.ends_with(',') && second.starts_with('"') && second.ends_with("\",");
+    let has_direction = || text.contains("Results Are Better");
+    (is_raw && has_direction()).then_some(Format::PtsRawCsv)
+}
+
+/// A unit with its direction and a bar, or rows of dots.
+fn is_pts_text(bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(1 << 20)];
+    [&b" Is Better"[..], b" |="]
+        .iter()
+        .all(|mark| contains(head, mark))
+        && (contains(head, b". ") || contains(head, b".. "))
 }
 
 pub(crate) fn unrecognised(bytes: &[u8]) -> FormatError {

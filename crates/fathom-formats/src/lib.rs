@@ -37,6 +37,10 @@ fn read_any(bytes: &[u8]) -> Result<ResultFile, FormatError> {
     match detect(bytes) {
         Some(Format::Native) => native::read(bytes),
         Some(Format::PtsXml) => pts::read_xml(bytes),
+        Some(Format::PtsText) => pts::read_text(bytes),
+        Some(Format::PtsCsv) => pts::read_csv(bytes),
+        Some(Format::PtsRawCsv) => pts::read_raw_csv(bytes),
+        Some(Format::PtsJson) => pts::read_json(bytes),
         None => Err(detect::unrecognised(bytes)),
     }
 }

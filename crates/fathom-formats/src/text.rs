@@ -73,3 +73,27 @@ pub(crate) fn clean(text: Cow<'_, str>) -> Cow<'_, str> {
         false => text,
     }
 }
+
+/// The text without terminal colours and other control characters; carriage returns become line
+/// ends.
+pub(crate) fn without_ansi(text: &str) -> Cow<'_, str> {
+    if !text
+        .bytes()
+        .any(|b| b < 0x20 && b != b'\n' && b != b'\t' || b == 0x7f || b == 0xc2)
+    {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(escape) = rest.find('\u{1b}') {
+        plain.push_str(&rest[..escape]);
+        rest = &rest[escape + 1..];
+        if let Some(sequence) = rest.strip_prefix('[') {
+            let end = sequence.find(|c: char| ('@'..='~').contains(&c));
+            rest = end.map_or("", |end| &sequence[end + 1..]);
+        }
+    }
+    plain.push_str(rest);
+    let lines = plain.replace("\r\n", "\n").replace('\r', "\n");
+    Cow::Owned(clean(lines.into()).into_owned())
+}

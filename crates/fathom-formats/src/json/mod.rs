@@ -1,5 +1,9 @@
 //! What the JSON formats share: places of errors, and finding JSON among other text.
 
+mod ordered;
+
+pub(crate) use ordered::Ordered;
+
 use crate::{Format, FormatError, Place};
 
 /// Turns an error of `serde_json` into ours, with the path of the value it is about.

@@ -22,6 +22,8 @@ pub(super) struct Draft {
     pub results: Vec<DraftResult>,
     pub origin: Origin,
     pub warnings: Warnings,
+    /// Results of equal texts are different ones: the format leaves out what tells them apart.
+    pub keeps_equal_results: bool,
 }
 
 /// A result as its reader found it; everything as printed.
@@ -43,7 +45,7 @@ pub(super) struct DraftResult {
 }
 
 impl DraftResult {
-    fn hash(&self) -> String {
+    pub(super) fn hash(&self) -> String {
         pts_comparison_hash(PtsIdentity {
             identifier: &self.identifier,
             title: &self.title,
@@ -60,6 +62,30 @@ impl DraftResult {
         match self.description.trim() {
             "" => heading.trim().to_owned(),
             description => format!("{} - {description}", heading.trim()),
+        }
+    }
+}
+
+/// Exports that leave out the parent of a sensor's result put it behind that of the test it
+/// watched.
+pub(super) fn attach_sensors(results: &mut [DraftResult]) {
+    let mut watched: Option<(String, String, String)> = None;
+    for result in results {
+        let is_sensor = result.description.trim().ends_with(" Monitor");
+        match &watched {
+            Some((title, version, hash))
+                if is_sensor && *title == result.title && *version == result.app_version =>
+            {
+                result.parent = Some(hash.clone());
+            }
+            _ => {
+                let texts = (
+                    result.title.clone(),
+                    result.app_version.clone(),
+                    result.hash(),
+                );
+                watched = Some(texts);
+            }
         }
     }
 }
@@ -129,11 +155,14 @@ fn join_equal_systems(draft: &mut Draft) {
 
 /// Results of one hash become one, as PTS's own merge does, unless they contradict each other.
 fn join_equal_results(draft: &mut Draft) -> Vec<(String, DraftResult)> {
-    let mut at: HashMap<String, usize> = HashMap::new();
+    let mut at: HashMap<(String, Option<String>), usize> = HashMap::new();
     let mut kept: Vec<(String, DraftResult)> = Vec::with_capacity(draft.results.len());
     for result in std::mem::take(&mut draft.results) {
         let hash = result.hash();
-        match at.get(&hash).map(|&first| (first, &mut kept[first].1)) {
+        // Sensors of several tests share a hash where their arguments are not known.
+        let key = (hash.clone(), result.parent.clone());
+        let first = at.get(&key).filter(|_| !draft.keeps_equal_results);
+        match first.map(|&first| (first, &mut kept[first].1)) {
             Some((_, first))
                 if first.proportion == result.proportion
                     && first.display_format == result.display_format =>
@@ -161,7 +190,7 @@ fn join_equal_results(draft: &mut Draft) -> Vec<(String, DraftResult)> {
                 kept.push((hash, result));
             }
             None => {
-                at.insert(hash.clone(), kept.len());
+                at.insert(key, kept.len());
                 kept.push((hash, result));
             }
         }
@@ -426,7 +455,7 @@ fn record(hash: String, result: DraftResult, case: &Case, may_lead: bool) -> Res
             hash,
         })),
         entries: result.entries,
-        extra: serde_json::Map::new(),
+        ..ResultRecord::default()
     }
 }
 

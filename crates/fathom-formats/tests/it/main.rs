@@ -4,6 +4,7 @@
     reason = "a helper of a test may panic as a test may"
 )]
 
+mod exports;
 mod pts;
 mod schema;
 mod support;

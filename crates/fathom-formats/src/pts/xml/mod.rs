@@ -5,7 +5,6 @@
 //! text. A file that ends too early (an interrupted run) gives what is complete.
 
 mod cursor;
-mod entry;
 mod read;
 #[cfg(test)]
 mod tests;

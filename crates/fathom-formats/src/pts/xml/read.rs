@@ -4,8 +4,8 @@ use fathom_model::{Display, Generator, Origin, ResultFile, System};
 use serde_json::{Map, Value};
 
 use super::cursor::{Cursor, Name, Next, without_markup};
-use super::entry::RawEntry;
 use crate::pts::draft::{Draft, DraftResult, display_of, finish};
+use crate::pts::entry::RawEntry;
 use crate::pts::{fields, notes};
 use crate::{Format, FormatError};
 
@@ -140,7 +140,7 @@ impl<'a> Document<'a, '_> {
                 "Software" => system.software = fields::split(&without_markup(text)),
                 "User" | "Author" => system.user = text.to_owned(),
                 "TimeStamp" | "TestDate" => system.time_text = text.to_owned(),
-                "TestClientVersion" | "Version" => system.client = client(text),
+                "TestClientVersion" | "Version" => system.client = crate::pts::client(text),
                 "Notes" | "TestNotes" => free_notes = without_markup(text),
                 "JSON" => self.system_json(text, &mut system),
                 "CostValueForComparison" if !text.is_empty() => {
@@ -257,7 +257,7 @@ impl<'a> Document<'a, '_> {
         let entries = std::mem::take(&mut self.entries);
         result.entries.reserve_exact(entries.len());
         for raw in entries {
-            let entry = raw.finish(display, &result.place, self.cursor);
+            let entry = raw.finish(display, &result.place, &mut self.cursor.warnings);
             let is_odd = display == Display::Bar
                 && entry
                     .details
@@ -296,12 +296,22 @@ impl<'a> Document<'a, '_> {
     }
 
     fn entry(&mut self) -> Result<(), FormatError> {
-        match RawEntry::read(self.cursor)? {
-            Some(entry) if entry.system.is_empty() && entry.value.is_empty() => {
-                self.cursor.warn("an empty entry was left out".to_owned());
+        let mut entry = RawEntry::default();
+        while let Some((name, text)) = self.leaf()? {
+            match &*name {
+                "Identifier" => entry.system = text,
+                "Value" => entry.value = text,
+                "RawString" => entry.raw = text,
+                "JSON" => entry.json = text,
+                name => self.cursor.unknown(name, &text),
             }
-            Some(entry) => self.entries.push(entry),
-            None => {}
+        }
+        if self.cursor.is_truncated {
+            return Ok(());
+        }
+        match entry.system.is_empty() && entry.value.is_empty() {
+            true => self.cursor.warn("an empty entry was left out".to_owned()),
+            false => self.entries.push(entry),
         }
         Ok(())
     }
@@ -343,13 +353,5 @@ fn generator(text: &str) -> Generator {
     Generator {
         name: "Phoronix Test Suite".to_owned(),
         version: version.trim_start_matches('v').to_owned(),
-    }
-}
-
-fn client(version: &str) -> String {
-    match version {
-        "" => String::new(),
-        version if version.starts_with(|c: char| c.is_alphabetic() && c != 'v') => version.into(),
-        version => format!("Phoronix Test Suite v{}", version.trim_start_matches('v')),
     }
 }

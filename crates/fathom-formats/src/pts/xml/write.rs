@@ -7,6 +7,7 @@ use fathom_model::{
 };
 use serde_json::{Map, Value};
 
+use crate::pts::entry::NO_VALUE;
 use crate::pts::{fields, notes};
 use crate::text::cut;
 
@@ -372,7 +373,7 @@ fn entry_json(entry: &Entry, details: &EntryDetails) -> String {
     }
     if let Some(error) = &entry.error
         && details.pts_json.text_of("error").as_deref() != Some(error)
-        && &**error != super::entry::NO_VALUE
+        && &**error != NO_VALUE
     {
         ours.insert("error".into(), (**error).into());
     }

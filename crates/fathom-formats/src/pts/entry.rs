@@ -3,9 +3,8 @@ use std::borrow::Cow;
 use fathom_model::{Display, Entry, EntryDetails, Figure, PtsJson, Spread};
 use serde_json::Value;
 
-use super::cursor::{Cursor, Next};
-use crate::FormatError;
 use crate::text::clean;
+use crate::warnings::Warnings;
 
 /// Said of an entry without value and without reason.
 pub(super) const NO_VALUE: &str = "the file has no value and no reason for it";
@@ -19,32 +18,9 @@ pub(super) struct RawEntry<'a> {
     pub json: Cow<'a, str>,
 }
 
-impl<'a> RawEntry<'a> {
-    /// Reads an entry up to its end; `None` when the file ends inside it.
-    pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Option<Self>, FormatError> {
-        let mut entry = Self::default();
-        loop {
-            let (name, text) = match cursor.next()? {
-                Next::Text(name, text) => (name, text),
-                Next::Child(name) => {
-                    let text = cursor.text()?;
-                    (name, text)
-                }
-                Next::End => break,
-            };
-            match &*name {
-                "Identifier" => entry.system = text,
-                "Value" => entry.value = text,
-                "RawString" => entry.raw = text,
-                "JSON" => entry.json = text,
-                name => cursor.unknown(name, &text),
-            }
-        }
-        Ok((!cursor.is_truncated).then_some(entry))
-    }
-
+impl RawEntry<'_> {
     /// Turns texts into figures; what is no number stays a text.
-    pub(super) fn finish(self, display: Display, place: &str, cursor: &mut Cursor<'a>) -> Entry {
+    pub(super) fn finish(self, display: Display, place: &str, warnings: &mut Warnings) -> Entry {
         let mut entry = Entry {
             system: self.system.trim().to_owned(),
             ..Entry::default()
@@ -63,7 +39,7 @@ impl<'a> RawEntry<'a> {
             },
         }
         self.read_raw(display, &mut entry, &mut details);
-        self.read_json(&mut entry, &mut details, place, cursor);
+        self.read_json(&mut entry, &mut details, place, warnings);
         let is_empty = entry.value.is_none() && details.text.is_none() && details.line.is_empty();
         if is_empty && entry.error.is_none() {
             entry.error = Some(NO_VALUE.into());
@@ -100,7 +76,7 @@ impl<'a> RawEntry<'a> {
         entry: &mut Entry,
         details: &mut EntryDetails,
         place: &str,
-        cursor: &mut Cursor<'a>,
+        warnings: &mut Warnings,
     ) {
         let json = self.json.trim();
         match PtsJson::parse(json) {
@@ -116,7 +92,7 @@ impl<'a> RawEntry<'a> {
             }
             None => {
                 let text = format!("the JSON of system {} cannot be read: {json}", entry.system);
-                cursor.warnings.add(place, text);
+                warnings.add(place, text);
                 details
                     .extra
                     .insert("pts_json_text".to_owned(), json.into());
