@@ -15,9 +15,6 @@ use crate::registry::Registry;
 use crate::run::{Counts, Outcome, Runner, Session, swept_notes};
 use crate::scratch::remove_recorded;
 
-#[cfg(test)]
-mod tests;
-
 /// Puts two result files together; see `fathom_model::merge`.
 pub type Merge = dyn Fn(&ResultFile, &ResultFile) -> Result<ResultFile, ModelError>;
 

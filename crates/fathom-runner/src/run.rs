@@ -253,6 +253,7 @@ impl<'a> Session<'a> {
     fn execute(&mut self) -> Result<(), Halt> {
         self.sweep()?;
         self.announce_unavailable()?;
+        self.settle()?;
         self.check_cancel()?;
         if self.open_cases(None).is_empty() {
             return Ok(());
@@ -333,6 +334,19 @@ impl<'a> Session<'a> {
             {
                 let case = planned.case.id.clone();
                 self.emit(&Event::CaseUnavailable { case, reason })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Decides on cases whose last trial was recorded and whose end was not any more, when an
+    /// earlier session was killed in between.
+    fn settle(&mut self) -> Result<(), Halt> {
+        for case in self.open_cases(None) {
+            if self.states[case].attempts > 0
+                && let Some(reason) = self.decision(case)
+            {
+                self.stop(case, reason)?;
             }
         }
         Ok(())

@@ -135,7 +135,7 @@ impl Session<'_> {
     }
 
     /// No more trials of a case.
-    fn stop(&mut self, case: usize, reason: StopReason) -> Result<(), Halt> {
+    pub(super) fn stop(&mut self, case: usize, reason: StopReason) -> Result<(), Halt> {
         self.states[case].stop = Some(reason);
         let id = self.header.cases[case].case.id.clone();
         self.emit(&Event::CaseStopped { case: id, reason })
