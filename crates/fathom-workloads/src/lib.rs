@@ -13,6 +13,7 @@ mod common;
 mod error;
 pub mod fs_mark;
 pub mod io_test;
+pub mod iozone;
 pub mod sqlite;
 
 use fathom_model::Test;
@@ -24,5 +25,6 @@ pub fn native_tests() -> Vec<Box<dyn Test>> {
     vec![
         Box::new(sqlite::SqliteTest::new()),
         Box::new(fs_mark::FsMarkTest::new()),
+        Box::new(iozone::IozoneTest::new()),
     ]
 }

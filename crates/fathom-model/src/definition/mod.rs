@@ -5,6 +5,7 @@
 mod classic;
 pub mod fs_mark;
 pub mod io;
+pub mod iozone;
 mod menu;
 pub mod sqlite;
 

@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
-use fathom_base::{Bytes, Nanos};
+use fathom_base::Nanos;
 use fathom_model::{
-    Context, DataEvidence, DurabilityEvidence, Evidence, Figure, FileEvidence, HostEvidence,
-    IoEvidence, Series, Trial,
+    CacheEvidence, Context, DataEvidence, DurabilityEvidence, Evidence, Figure, FileEvidence,
+    HostEvidence, IoEvidence, Series, Trial,
 };
 
 use super::{CpuTime, Meter};
@@ -38,8 +38,10 @@ pub(crate) struct Outcome<'a> {
     pub(crate) window: Nanos,
     /// Threads that worked.
     pub(crate) threads: u32,
-    /// Bytes of the files at their largest.
-    pub(crate) files_bytes: Bytes,
+    /// The file, or all files together at their largest.
+    pub(crate) file: FileEvidence,
+    /// What of it was in the page cache, where that is known.
+    pub(crate) cache: Option<CacheEvidence>,
     /// Counts beside those of the meter.
     pub(crate) counts: Vec<(&'static str, u64)>,
     /// What files are filled with, in words.
@@ -75,10 +77,10 @@ impl Outcome<'_> {
         let evidence = Evidence {
             io: Some(io),
             file: Some(FileEvidence {
-                size_bytes: self.files_bytes.as_u64(),
                 memory_bytes: Some(cx.host.memory.as_u64()),
-                ..FileEvidence::default()
+                ..self.file
             }),
+            cache: self.cache,
             data: Some(DataEvidence {
                 contents: self.contents.to_owned(),
                 compressible_share: Some(compressible_share(self.sample)),

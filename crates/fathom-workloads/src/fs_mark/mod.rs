@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use fathom_base::{Bytes, Nanos};
 use fathom_model::definition::fs_mark::{self as definition, FsMarkMeasured, FsMarkSettings};
 use fathom_model::{
-    Case, Context, DurabilityEvidence, Estimate, Host, HostEvidence, Metric, Prepared, Progress,
-    Test, TestError, TestInfo, Trial, Unmet,
+    Case, Context, DurabilityEvidence, Estimate, FileEvidence, Host, HostEvidence, Metric,
+    Prepared, Progress, Test, TestError, TestInfo, Trial, Unmet,
 };
 
 use self::child::{Child, ChildReport, FILE, FSYNC, KINDS, WRITE};
@@ -155,7 +155,11 @@ impl PreparedFsMark {
             traffic: self.traffic(&all),
             window,
             threads: self.settings.threads,
-            files_bytes: Bytes::new(all.written_bytes),
+            file: FileEvidence {
+                size_bytes: all.written_bytes,
+                ..FileEvidence::default()
+            },
+            cache: None,
             counts: vec![("directories-used", all.directories_used)],
             contents: "zeros, as the original",
             sample: &[0; 64 << 10],
