@@ -1,1 +1,23 @@
 //! Tests that run foreign programs.
+//!
+//! ```
+//! let search_path = std::env::var_os("PATH").unwrap_or_default();
+//! let tests = fathom_profiles::program_tests(&search_path);
+//! assert!(tests.iter().any(|test| test.info().id == "io"));
+//! ```
+
+mod error;
+pub mod fio;
+
+use std::ffi::OsStr;
+
+use fathom_model::Test;
+
+pub use error::ProfileError;
+
+/// Every test that a program carries out, in the order they are listed; programs are looked up in
+/// `search_path` (a PATH-like list). A program that is missing is no error here: its test is
+/// listed, and its cases name the need.
+pub fn program_tests(search_path: &OsStr) -> Vec<Box<dyn Test>> {
+    vec![Box::new(fio::FioTest::new(search_path))]
+}

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use fathom_io::contents::Filler;
 use fathom_io::{DirectProbe, DirectVerdict, DirectionReport, ExtentMap, IntervalRow, JobReport};
 use fathom_model::definition::io::{
-    self as definition, IoCache, IoContents, IoDirect, IoFlush, IoMeasured, IoOpenSync, IoSettings,
-    IoTotals,
+    self as definition, IoCache, IoDirect, IoMeasured, IoSettings, IoTotals,
 };
 use fathom_model::{
     CacheEvidence, ClockEvidence, CpuEvidence, DataEvidence, DirectEvidence, DurabilityEvidence,
@@ -166,7 +165,7 @@ fn evidence(
             .to_owned(),
         }),
         data: Some(DataEvidence {
-            contents: contents_in_words(settings),
+            contents: settings.contents_in_words(),
             compressible_share: None,
             compressing_stack: host.target.compressing.clone(),
         }),
@@ -233,54 +232,12 @@ fn counts(report: &JobReport) -> BTreeMap<String, u64> {
 }
 
 fn durability(settings: &IoSettings, report: &JobReport) -> DurabilityEvidence {
-    let every = settings.fsync_every.or(settings.fdatasync_every);
-    let is_flushed_last = settings.final_flush != IoFlush::None;
-    let is_open_sync = settings.open_sync != IoOpenSync::None;
     DurabilityEvidence {
-        policy: policy(settings),
-        durable: every == Some(1) || is_flushed_last || is_open_sync,
+        policy: settings.durability(),
+        durable: settings.is_durable(),
         syncs: report.sync.ops,
         final_flush_ns: report.final_flush.map(|took| took.as_u64()),
     }
-}
-
-fn policy(settings: &IoSettings) -> String {
-    let mut parts = Vec::new();
-    for (call, every) in [
-        ("fsync", settings.fsync_every),
-        ("fdatasync", settings.fdatasync_every),
-    ] {
-        match every {
-            Some(1) => parts.push(format!("{call} after every write")),
-            Some(every) => parts.push(format!("{call} after every {every} writes")),
-            None => {}
-        }
-    }
-    if settings.open_sync != IoOpenSync::None {
-        parts.push(format!("O_{}", settings.open_sync.name().to_uppercase()));
-    }
-    if settings.final_flush != IoFlush::None {
-        parts.push(format!(
-            "{} at the end, inside the window",
-            settings.final_flush
-        ));
-    }
-    match parts.is_empty() {
-        true => "none".to_owned(),
-        false => parts.join(", "),
-    }
-}
-
-fn contents_in_words(settings: &IoSettings) -> String {
-    let mut words = match settings.contents {
-        IoContents::Random => "random".to_owned(),
-        IoContents::Compressible(percent) => format!("compressible {percent}"),
-        IoContents::Zeros => "zeros".to_owned(),
-    };
-    if settings.dedupe.value() > 0.0 {
-        words += &format!(", {} duplicates", settings.dedupe);
-    }
-    words
 }
 
 /// How compressible the data is that the cases write, on a sample of it; unknown for a target of

@@ -370,6 +370,55 @@ impl IoSettings {
         Bytes::new(self.offset.as_u64().saturating_add(self.size.as_u64()))
     }
 
+    /// Whether every write is durable before the measured time ends.
+    pub fn is_durable(&self) -> bool {
+        self.fsync_every == Some(1)
+            || self.fdatasync_every == Some(1)
+            || self.final_flush != IoFlush::None
+            || self.open_sync != IoOpenSync::None
+    }
+
+    /// What makes writes durable, in words: `fdatasync after every write`, `none`.
+    pub fn durability(&self) -> String {
+        let mut parts = Vec::new();
+        for (call, every) in [
+            ("fsync", self.fsync_every),
+            ("fdatasync", self.fdatasync_every),
+        ] {
+            match every {
+                Some(1) => parts.push(format!("{call} after every write")),
+                Some(every) => parts.push(format!("{call} after every {every} writes")),
+                None => {}
+            }
+        }
+        if self.open_sync != IoOpenSync::None {
+            parts.push(format!("O_{}", self.open_sync.name().to_uppercase()));
+        }
+        if self.final_flush != IoFlush::None {
+            parts.push(format!(
+                "{} at the end, inside the window",
+                self.final_flush
+            ));
+        }
+        match parts.is_empty() {
+            true => "none".to_owned(),
+            false => parts.join(", "),
+        }
+    }
+
+    /// What is written, in words: `random`, `compressible 50%, 20% duplicates`.
+    pub fn contents_in_words(&self) -> String {
+        let mut words = match self.contents {
+            IoContents::Random => "random".to_owned(),
+            IoContents::Compressible(percent) => format!("compressible {percent}"),
+            IoContents::Zeros => "zeros".to_owned(),
+        };
+        if self.dedupe.value() > 0.0 {
+            words += &format!(", {} duplicates", self.dedupe);
+        }
+        words
+    }
+
     /// Choices that contradict each other, on any machine and in any implementation.
     pub fn conflicts(&self) -> Vec<Unmet> {
         let mut found = Vec::new();
@@ -418,13 +467,34 @@ impl IoSettings {
             "dedupe-percent has no meaning with contents=zeros".to_owned(),
             "leave dedupe-percent at 0",
         );
+        let jobs = match self.cursor {
+            IoCursor::Partitioned => u64::from(self.jobs),
+            IoCursor::Own | IoCursor::Shared => 1,
+        };
+        object(
+            jobs > 1 && largest.as_u64().saturating_mul(jobs) > self.size.as_u64(),
+            format!(
+                "size={} has no room for a block of {largest} for each of {jobs} jobs",
+                self.size
+            ),
+            "use a larger size, fewer jobs, or cursor=own",
+        );
+        object(
+            self.cursor == IoCursor::Shared && self.single_block_size().is_none(),
+            "cursor=shared needs one block size".to_owned(),
+            "use cursor=partitioned or cursor=own",
+        );
+        object(
+            matches!(self.distribution, IoDistribution::Pareto { h } if h == 0.5),
+            "distribution=pareto:0.5 is uniform".to_owned(),
+            "use distribution=uniform, or another number",
+        );
         self.engine_conflicts(&mut object);
         found
     }
 
     fn engine_conflicts(&self, object: &mut impl FnMut(bool, String, &str)) {
         let (engine, tuning) = (self.engine, &self.tuning);
-        let can_be_uring = matches!(engine, IoEngine::Auto | IoEngine::IoUring);
         for (name, is_set) in [
             ("sqpoll", tuning.sqpoll),
             ("iopoll", tuning.iopoll),
@@ -481,9 +551,9 @@ impl IoSettings {
             "use it with engine=null only",
         );
         object(
-            !can_be_uring && self.mode.trims() && engine != IoEngine::Psync,
-            format!("engine={engine} cannot discard"),
-            "use engine=psync or io_uring",
+            self.mode.trims() && engine == IoEngine::Mmap,
+            "engine=mmap cannot discard".to_owned(),
+            "use engine=psync",
         );
     }
 }

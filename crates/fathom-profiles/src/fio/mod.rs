@@ -1,0 +1,231 @@
+//! Test `io` carried out by an installed fio.
+//!
+//! The case becomes a job file with the same load, and fio's JSON becomes the same metrics. What
+//! fio cannot express is an unmet need, never something similar.
+
+mod job;
+mod output;
+mod prepared;
+mod report;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use fathom_base::process::{Program, find_program, run};
+use fathom_base::{Bytes, Cancel, Nanos, SharedByKey, seed_for};
+use fathom_model::definition::io::{self as definition, IoLayout, IoSettings};
+use fathom_model::{
+    Case, Context, Estimate, Host, Implementation, ImplementationKind, Metric, Prepared,
+    TargetKind, Test, TestError, TestInfo, Unmet,
+};
+
+use self::prepared::{PreparedFio, WrittenFile};
+
+/// The oldest fio whose JSON has bins of total latency.
+const OLDEST: (u32, u32) = (3, 14);
+
+/// Test `io` by fio; see the module's description.
+#[derive(Debug)]
+pub struct FioTest {
+    search_path: OsString,
+    found: OnceLock<Option<Fio>>,
+    files: SharedByKey<FileKey, WrittenFile>,
+}
+
+/// The program.
+#[derive(Clone, Debug)]
+struct Fio {
+    path: PathBuf,
+    /// `3.33`.
+    version: String,
+    has_io_uring: bool,
+}
+
+/// What two cases must agree on to share a file.
+#[derive(Clone, Debug, PartialEq)]
+struct FileKey {
+    scratch: PathBuf,
+    length: Bytes,
+    contents: String,
+}
+
+impl FioTest {
+    /// The test; fio is looked up in `search_path` when it is first needed.
+    pub fn new(search_path: &OsStr) -> Self {
+        Self {
+            search_path: search_path.to_owned(),
+            found: OnceLock::new(),
+            files: SharedByKey::default(),
+        }
+    }
+
+    fn fio(&self) -> Option<&Fio> {
+        self.found
+            .get_or_init(|| Fio::find(&self.search_path))
+            .as_ref()
+    }
+}
+
+impl Fio {
+    fn find(search_path: &OsStr) -> Option<Self> {
+        let path = find_program("fio", search_path)?;
+        let ask = |argument: &str| {
+            let mut program = Program::new(&path).args([argument]);
+            program.timeout = Nanos::from_secs(20);
+            let finished = run(&program, &Cancel::new()).ok()?;
+            finished.is_success().then(|| finished.stdout_text())
+        };
+        let version = version_of(&ask("--version")?)?;
+        Some(Self {
+            has_io_uring: ask("--enghelp=io_uring").is_some(),
+            version,
+            path,
+        })
+    }
+
+    fn is_too_old(&self) -> bool {
+        let mut parts = self.version.split(['.', '-']).map(|part| part.parse().ok());
+        let number = |part: Option<Option<u32>>| part.flatten().unwrap_or(0);
+        (number(parts.next()), number(parts.next())) < OLDEST
+    }
+}
+
+/// `3.33` from `fio-3.33`.
+fn version_of(text: &str) -> Option<String> {
+    let version = text.trim().strip_prefix("fio-")?;
+    let is_plain = version.len() <= 64 && version.chars().all(|c| c.is_ascii_graphic());
+    (is_plain && version.starts_with(|c: char| c.is_ascii_digit())).then(|| version.to_owned())
+}
+
+impl Test for FioTest {
+    fn info(&self) -> TestInfo {
+        TestInfo {
+            id: definition::ID,
+            title: definition::TITLE,
+            summary: definition::SUMMARY,
+            version: definition::VERSION.to_owned(),
+            implementation: Implementation {
+                kind: ImplementationKind::Program,
+                name: "fio".to_owned(),
+                version: self
+                    .fio()
+                    .map_or_else(String::new, |fio| fio.version.clone()),
+            },
+            options: definition::options(),
+        }
+    }
+
+    fn metrics(&self, case: &Case) -> Vec<Metric> {
+        // A case that cannot be read is refused by `check`.
+        IoSettings::from_case(case).map_or_else(|_| Vec::new(), |io| definition::metrics(&io))
+    }
+
+    fn check(&self, host: &Host, case: &Case) -> Vec<Unmet> {
+        let settings = match IoSettings::from_case(case) {
+            Ok(settings) => settings,
+            Err(error) => return vec![need(error.to_string(), "")],
+        };
+        let mut unmet = settings.conflicts();
+        match self.fio() {
+            None => unmet.push(need("fio is not installed", "apt-get install fio")),
+            Some(fio) if fio.is_too_old() => unmet.push(need(
+                format!(
+                    "fio {} is older than {}.{}",
+                    fio.version, OLDEST.0, OLDEST.1
+                ),
+                "install a newer fio",
+            )),
+            Some(fio) => unmet.extend(job::inexpressible(&settings, fio)),
+        }
+        unmet.extend(need_room(host, &settings));
+        unmet
+    }
+
+    fn estimate(&self, host: &Host, case: &Case) -> Result<Estimate, TestError> {
+        let settings = IoSettings::from_case(case)?;
+        Ok(estimate(&settings, host))
+    }
+
+    fn prepare(&self, case: &Case, cx: &Context<'_>) -> Result<Box<dyn Prepared>, TestError> {
+        let settings = IoSettings::from_case(case)?;
+        let fio = self.fio().ok_or_else(|| TestError::Program {
+            program: "fio".to_owned(),
+            what: "is not installed".to_owned(),
+        })?;
+        let prepared = PreparedFio::new(&self.files, fio.clone(), settings, case, cx)?;
+        Ok(Box::new(prepared))
+    }
+}
+
+fn need(what: impl Into<String>, hint: &str) -> Unmet {
+    Unmet {
+        what: what.into(),
+        hint: hint.to_owned(),
+    }
+}
+
+fn need_room(host: &Host, settings: &IoSettings) -> Option<Unmet> {
+    let mount = host.target.mount.as_ref()?;
+    if host.target.kind != TargetKind::Directory {
+        return None;
+    }
+    if mount.options.iter().any(|option| option == "ro") {
+        let what = format!("{} is mounted read-only", mount.point);
+        return Some(need(what, "choose another target"));
+    }
+    let needed = settings.end().as_u64().saturating_add(64 << 20);
+    (mount.available_bytes < needed).then(|| {
+        need(
+            format!(
+                "{} has {} free, the case needs {} and a reserve of 64MiB",
+                host.target.path,
+                Bytes::new(mount.available_bytes).rough(),
+                settings.end().rough(),
+            ),
+            "choose a smaller size or another target",
+        )
+    })
+}
+
+/// Rates are those of a fast drive of today, so that no estimate of bytes is too small.
+fn estimate(settings: &IoSettings, host: &Host) -> Estimate {
+    const BYTES_PER_SECOND: f64 = 7e9;
+    const LAYOUT_BYTES_PER_SECOND: f64 = 500e6;
+    let is_laid_out =
+        host.target.kind == TargetKind::Directory && settings.layout == IoLayout::Written;
+    let laid_out = if is_laid_out {
+        settings.end()
+    } else {
+        Bytes::new(0)
+    };
+    let load = settings.runtime.unwrap_or_default().plus(settings.ramp);
+    let amount = settings.bytes.or_else(|| {
+        let passes = u64::from(settings.passes?);
+        let jobs = u64::from(settings.jobs);
+        let size = settings.size.as_u64();
+        Some(Bytes::new(size.saturating_mul(passes).saturating_mul(jobs)))
+    });
+    let by_time = Bytes::new((BYTES_PER_SECOND * load.as_secs_f64()) as u64);
+    let written = match settings.writes() {
+        true => amount.unwrap_or(by_time),
+        false => Bytes::new(0),
+    };
+    let own = format!("fio {} {}", job::contents(settings), settings.end());
+    Estimate {
+        // fio takes about a second to start, to end and to print.
+        trial_time: load.plus(Nanos::from_secs(1)),
+        prepare_time: Nanos::from_secs_f64(laid_out.as_u64() as f64 / LAYOUT_BYTES_PER_SECOND),
+        trial_bytes: written,
+        prepare_bytes: laid_out,
+        space: match host.target.kind {
+            TargetKind::Directory => settings.end(),
+            _ => Bytes::new(0),
+        },
+        inodes: 2,
+        layout: is_laid_out.then(|| seed_for(1, &own)),
+        ..Estimate::default()
+    }
+}
