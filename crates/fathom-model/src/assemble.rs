@@ -25,6 +25,7 @@ mod tests;
 pub struct ResultBuilder {
     header: Option<Box<RunHeader>>,
     runs: BTreeMap<CaseId, Run>,
+    preparations: BTreeMap<CaseId, u32>,
     notes: Vec<String>,
     end: Option<RunEnd>,
     modified: Option<fathom_base::WallTime>,
@@ -79,7 +80,10 @@ impl ResultBuilder {
                 self.end = Some(*end);
                 self.modified = Some(*at);
             }
-            Event::PreparingCase { .. } | Event::TrialStarted { .. } | Event::Progress { .. } => {}
+            Event::PreparingCase { case } => {
+                *self.preparations.entry(case.clone()).or_default() += 1;
+            }
+            Event::TrialStarted { .. } | Event::Progress { .. } => {}
         }
     }
 
@@ -96,6 +100,11 @@ impl ResultBuilder {
     /// The trials of a case so far, failed ones included.
     pub fn trials(&self, case: &CaseId) -> &[Trial] {
         self.runs.get(case).map_or(&[], |run| &run.trials)
+    }
+
+    /// How often a case was prepared so far.
+    pub fn preparations(&self, case: &CaseId) -> u32 {
+        self.preparations.get(case).copied().unwrap_or(0)
     }
 
     /// What is known of a case so far.

@@ -180,6 +180,9 @@ impl<'a> Session<'a> {
         let (mut spent, mut written) = (Nanos::default(), 0_u64);
         for planned in &header.cases {
             let mut state = CaseState::default();
+            let preparations = u64::from(builder.preparations(&planned.case.id));
+            let laid_out = planned.prepare_bytes.as_u64().saturating_mul(preparations);
+            written = written.saturating_add(laid_out);
             for trial in builder.trials(&planned.case.id) {
                 state.take(planned, trial);
                 spent = spent.plus(Nanos::new(trial.duration_ns));

@@ -21,14 +21,19 @@ impl Session<'_> {
         let done = self.call(case, Step::Prepare, &cancel)?;
         let bytes = self.header.cases[case].prepare_bytes.as_u64();
         self.written = self.written.saturating_add(bytes);
+        let was_skipped = std::mem::take(&mut self.is_skipping);
         match done.result {
             Ok(_) => self.states[case].is_prepared = true,
+            Err(Failure::Cancelled) if was_skipped => {}
             Err(failure) => {
                 let text = self.failure_text(failure)?;
                 self.states[case].prepare_error = Some(format!("preparation failed: {text}"));
             }
         }
-        Ok(())
+        match was_skipped {
+            true => self.stop(case, StopReason::Skipped),
+            false => Ok(()),
+        }
     }
 
     /// One trial of a case, or its end.

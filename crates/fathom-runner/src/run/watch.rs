@@ -100,12 +100,12 @@ impl Session<'_> {
         watch: &mut Watch,
     ) -> Result<(), Halt> {
         let now = self.runner.clock.now();
-        if matches!(step, Step::Trial(_)) && self.runner.control.take_skip() {
+        let is_cleanup = step == Step::Finish;
+        if !is_cleanup && self.runner.control.take_skip() {
             self.is_skipping = true;
             cancel.cancel();
             watch.asked.get_or_insert((now, PATIENCE));
         }
-        let is_cleanup = step == Step::Finish;
         if self.runner.control.cancel.is_cancelled() && !is_cleanup {
             watch.asked.get_or_insert((now, PATIENCE_CANCELLED));
         }

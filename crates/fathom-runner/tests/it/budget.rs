@@ -1,8 +1,8 @@
 use fathom_base::{Bytes, Nanos};
-use fathom_model::{Estimate, StopReason};
+use fathom_model::{Estimate, Event, StopReason};
 use fathom_testkit::{Act, CaseScript};
 
-use crate::rig::{Recorder, Rig, transcript};
+use crate::rig::{Each, Recorder, Rig, transcript};
 
 /// Values that never come within any goal.
 const WILD: [f64; 6] = [1.0, 100.0, 3.0, 80.0, 20.0, 60.0];
@@ -147,4 +147,38 @@ fn groups_share_the_time_that_is_left() {
     let done = text.find("a done: RunBudget").unwrap();
     let next = text.find("preparing b").unwrap();
     assert!(done < next, "{text}");
+}
+
+#[test]
+fn what_was_written_before_a_stop_counts_after_it() {
+    let rig = || {
+        Rig::new(&["a"], |script| {
+            let writer = CaseScript {
+                estimate: Estimate {
+                    trial_bytes: Bytes::new(1000),
+                    prepare_bytes: Bytes::new(500),
+                    ..Estimate::default()
+                },
+                ..CaseScript::acts(WILD.map(|value| Act::Writes(value, 1000)))
+            };
+            script.case("a", writer)
+        })
+        .set("write-limit", "6800B")
+    };
+    // 500, then 1000 each with 250 in reserve: six trials end at 6500.
+    let whole = rig().run_recorded(&mut []).result.unwrap();
+    assert_eq!(whole.runs[0].trials.len(), 6);
+    let mut rig = rig();
+    let control = rig.control.clone();
+    let stop = |event: &Event| {
+        if matches!(event, Event::TrialStarted { number: 4, .. }) {
+            control.cancel.cancel();
+        }
+    };
+    rig.run_recorded(&mut [&mut Each(stop)]);
+    rig.control = fathom_runner::Control::default();
+    let resumed = rig.resume(&mut []).unwrap().result.unwrap();
+    // The file was laid out twice: one trial less.
+    assert_eq!(resumed.runs[0].trials.len(), 5);
+    assert_eq!(resumed.runs[0].stop, Some(StopReason::WriteLimit));
 }

@@ -349,3 +349,32 @@ fn a_target_that_cannot_hold_a_scratch_directory_is_named() {
         "{text}"
     );
 }
+
+#[test]
+fn a_case_can_be_skipped_while_it_is_prepared() {
+    let rig = Rig::new(&["a", "b"], |script| {
+        let slow = CaseScript {
+            prepare: vec![Act::Wait],
+            ..CaseScript::values(&[1.0])
+        };
+        script.case("a", slow).case("b", CaseScript::values(&[2.0]))
+    });
+    let control = rig.control.clone();
+    let plan = rig.plan();
+    let mut recorder = Recorder::default();
+    let skip = |event: &Event| {
+        if let Event::PreparingCase { case } = event
+            && label(&plan, case) == "a"
+        {
+            control.skip();
+        }
+    };
+    let outcome = rig.run(&mut [&mut recorder, &mut Each(skip)]);
+    assert_eq!(outcome.end, RunEnd::Complete);
+    let text = transcript(&plan, &recorder.0);
+    assert!(
+        text.contains("preparing a\na done: Skipped\npreparing b\n"),
+        "{text}"
+    );
+    assert!(text.contains("b done: GoalReached\n"), "{text}");
+}

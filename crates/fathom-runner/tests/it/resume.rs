@@ -476,3 +476,47 @@ fn kill_9_is_survived() {
     assert_eq!(rig.journals(), [""; 0]);
     assert_eq!(names_in(&rig.store.directory().join("results")).len(), 1);
 }
+
+#[test]
+fn a_run_is_added_to_a_saved_result_or_saved_alone_where_it_does_not_fit() {
+    let other = ResultName::new("others").unwrap();
+    let run = |merge: &'static fathom_runner::Merge, is_there: bool| {
+        let rig = rig();
+        let foreign = fathom_model::ResultFile::new("others", fathom_model::Generator::default());
+        if is_there {
+            rig.store.save_new(&other, &foreign).unwrap();
+        }
+        let mut plan = rig.plan();
+        plan.header.add_to = Some("others".to_owned());
+        let keeper = fathom_runner::Keeper {
+            store: &rig.store,
+            merge,
+        };
+        let outcome = rig.runner().run_recorded(&plan, &keeper, &mut []).unwrap();
+        assert_eq!(rig.journals(), [""; 0]);
+        (rig, outcome)
+    };
+    let (rig, outcome) = run(
+        &|saved, added| {
+            let mut merged = saved.clone();
+            merged.systems.extend(added.systems.iter().cloned());
+            Ok(merged)
+        },
+        true,
+    );
+    assert_eq!(outcome.saved_as, Some(other.clone()));
+    assert_eq!(rig.store.load(&other).unwrap().systems.len(), 1);
+    assert_eq!(rig.store.undo_count(&other).unwrap(), 1);
+    let refuse: &fathom_runner::Merge = &|_, _| {
+        Err(fathom_model::ModelError::DifferentMachines {
+            system: "a disk".to_owned(),
+            difference: "the drive".to_owned(),
+        })
+    };
+    let (rig, outcome) = run(refuse, true);
+    assert_eq!(outcome.saved_as, Some(name()));
+    assert_eq!(rig.store.load(&other).unwrap().systems.len(), 0);
+    // The result it was to be added to is gone: it is saved alone.
+    let (_, outcome) = run(refuse, false);
+    assert_eq!(outcome.saved_as, Some(name()));
+}
