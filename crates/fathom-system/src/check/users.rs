@@ -43,7 +43,7 @@ fn collect_holders(
     if depth >= DEPTH_LIMIT {
         return;
     }
-    for name in device.names(root, "holders") {
+    for name in holders(root, device) {
         let holder = BlockDevice::by_name(root, &name).unwrap_or_else(|| BlockDevice {
             name: name.clone(),
             sys: PathBuf::new(),
@@ -55,6 +55,18 @@ fn collect_holders(
         above.push((holder.clone(), device.name.clone()));
         collect_holders(root, &holder, depth + 1, above);
     }
+}
+
+/// The devices built directly on one: as it says, and as they say.
+fn holders(root: &Root, device: &BlockDevice) -> Vec<String> {
+    let mut names = device.names(root, "holders");
+    for name in root.names("/sys/block") {
+        let is_on = |other: BlockDevice| other.names(root, "slaves").contains(&device.name);
+        if !names.contains(&name) && BlockDevice::by_name(root, &name).is_some_and(is_on) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// Mounts in this and in every other mount name space that can be seen. File systems over several

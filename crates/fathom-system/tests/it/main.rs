@@ -1,4 +1,5 @@
 //! Machines written by hand, this machine, and its loop devices.
 
+mod loops;
 mod machine;
 mod trees;

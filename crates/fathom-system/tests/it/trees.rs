@@ -3,8 +3,8 @@ use std::path::Path;
 use expect_test::{Expect, expect};
 use fathom_model::TargetInfo;
 use fathom_system::{
-    DescribeOptions, Root, Space, describe, doctor, list_targets, resolve_target, system_fields,
-    target_line,
+    DescribeOptions, Root, Space, check_device, describe, doctor, list_targets, resolve_target,
+    system_fields, target_line,
 };
 use fathom_testkit::FakeRoot;
 
@@ -530,4 +530,76 @@ fn a_missing_target_names_the_nearest_directory() {
     let root = Root::at(fake.path());
     let error = resolve_target(&root, Path::new("/home/ann/no/such")).unwrap_err();
     expect!["target /home/ann/no/such: does not exist; /home/ann does, so make the rest of it or check the spelling"].assert_eq(&error.to_string());
+}
+
+/// The kinds of the reasons a device of a tree is refused for; a tree has no devices to open.
+fn refused(tree: &str, node: &str) -> String {
+    let fake = FakeRoot::new().tree(tree);
+    let refusal = check_device(&Root::at(fake.path()), Path::new(node), None).unwrap_err();
+    let mut kinds: Vec<&str> = refusal.reasons.iter().map(|reason| reason.kind).collect();
+    kinds.retain(|kind| *kind != "busy" && *kind != "open" && *kind != "permission");
+    let texts: Vec<&str> = refusal
+        .reasons
+        .iter()
+        .filter(|reason| kinds.contains(&reason.kind))
+        .map(|reason| reason.text.as_str())
+        .collect();
+    format!("{}\n{}", refusal.device, texts.join("\n"))
+}
+
+#[test]
+fn disks_of_other_machines_are_refused_for_everything_they_are_used_for() {
+    let by_id = "/dev/disk/by-id/nvme-SAMSUNG_MZVL21T0HCLR-00BL7_S64NNX0T123456";
+    expect![[r#"
+        nvme0n1, SAMSUNG MZVL21T0HCLR-00BL7, 1024 GB
+        nvme0n1 holds partitions: nvme0n1p1, nvme0n1p2
+        dm-0 is built on nvme0n1p2
+        dm-1 is built on dm-0
+        dm-2 is built on dm-0
+        dm-1 is mounted at / (ext4)
+        nvme0n1p1 is mounted at /boot/efi (vfat)
+        dm-2 is swap in use"#]]
+    .assert_eq(&refused(LAPTOP, by_id));
+    expect![[r#"
+        nvme0n1p2, SAMSUNG MZVL21T0HCLR-00BL7, 1024 GB
+        dm-0 is built on nvme0n1p2
+        dm-1 is built on dm-0
+        dm-2 is built on dm-0
+        dm-1 is mounted at / (ext4)
+        dm-2 is swap in use"#]]
+    .assert_eq(&refused(LAPTOP, "/dev/nvme0n1p2"));
+    expect![[r#"
+        dm-1, 1023 GB
+        dm-1 is made of dm-0
+        dm-1 is mounted at / (ext4)"#]]
+    .assert_eq(&refused(LAPTOP, "/dev/mapper/vg--laptop-root"));
+    expect![[r#"
+        nvme0n1, Force MP500, 120 GB
+        nvme0n1 holds partitions: nvme0n1p1
+        md127 is built on nvme0n1p1
+        md127 is mounted at /srv/scratch (xfs)"#]]
+    .assert_eq(&refused(SERVER, "/dev/nvme0n1"));
+    expect![[r#"
+        md127, 240 GB
+        md127 is made of nvme0n1p1, nvme1n1p1
+        md127 is mounted at /srv/scratch (xfs)"#]]
+    .assert_eq(&refused(SERVER, "/dev/md127"));
+    expect![[r#"
+        sdb, CT525MX300SSD1, 525 GB
+        sdb belongs to the mounted btrfs 8c7c5a5e-1111-2222-3333-444455556666"#]]
+    .assert_eq(&refused(BTRFS, "/dev/sdb"));
+    expect![[r#"
+        sda, PURE FlashArray, 1100 GB
+        dm-0 is built on sda
+        dm-1 is built on dm-0
+        dm-1 is mounted at /san (ext4)"#]]
+    .assert_eq(&refused(MULTIPATH, "/dev/sda"));
+    expect![[r#"
+        vda, 269 GB
+        vda is mounted at / (ext4)"#]]
+    .assert_eq(&refused(VM, "/dev/vda"));
+    expect![[r#"
+        zram0, 0 B
+        zram0 has no size: no medium or nothing attached"#]]
+    .assert_eq(&refused(VM, "/dev/zram0"));
 }
