@@ -23,6 +23,7 @@ pub use error::WorkloadError;
 /// Every built-in test, in the order they are listed.
 pub fn native_tests() -> Vec<Box<dyn Test>> {
     vec![
+        Box::new(io_test::IoTest::new()),
         Box::new(sqlite::SqliteTest::new()),
         Box::new(fs_mark::FsMarkTest::new()),
         Box::new(iozone::IozoneTest::new()),

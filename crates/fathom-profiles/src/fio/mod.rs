@@ -32,6 +32,7 @@ const OLDEST: (u32, u32) = (3, 14);
 pub struct FioTest {
     search_path: OsString,
     found: OnceLock<Option<Fio>>,
+    complete: OnceLock<Option<Fio>>,
     files: SharedByKey<FileKey, WrittenFile>,
 }
 
@@ -58,30 +59,43 @@ impl FioTest {
         Self {
             search_path: search_path.to_owned(),
             found: OnceLock::new(),
+            complete: OnceLock::new(),
             files: SharedByKey::default(),
         }
     }
 
-    fn fio(&self) -> Option<&Fio> {
-        self.found
-            .get_or_init(|| Fio::find(&self.search_path))
-            .as_ref()
+    /// fio and its version, without its engines: a list of tests should not wait for more.
+    fn version(&self) -> Option<&str> {
+        let found = self.found.get_or_init(|| Fio::find(&self.search_path));
+        found.as_ref().map(|fio| fio.version.as_str())
     }
+
+    /// fio with all that is asked of it.
+    fn fio(&self) -> Option<&Fio> {
+        self.version()?;
+        let complete = || {
+            let mut fio = self.found.get()?.clone()?;
+            fio.has_io_uring = ask(&fio.path, "--enghelp=io_uring").is_some();
+            Some(fio)
+        };
+        self.complete.get_or_init(complete).as_ref()
+    }
+}
+
+/// What fio prints for one argument, when it exits well.
+fn ask(path: &std::path::Path, argument: &str) -> Option<String> {
+    let mut program = Program::new(path).args([argument]);
+    program.timeout = Nanos::from_secs(20);
+    let finished = run(&program, &Cancel::new()).ok()?;
+    finished.is_success().then(|| finished.stdout_text())
 }
 
 impl Fio {
     fn find(search_path: &OsStr) -> Option<Self> {
         let path = find_program("fio", search_path)?;
-        let ask = |argument: &str| {
-            let mut program = Program::new(&path).args([argument]);
-            program.timeout = Nanos::from_secs(20);
-            let finished = run(&program, &Cancel::new()).ok()?;
-            finished.is_success().then(|| finished.stdout_text())
-        };
-        let version = version_of(&ask("--version")?)?;
         Some(Self {
-            has_io_uring: ask("--enghelp=io_uring").is_some(),
-            version,
+            version: version_of(&ask(&path, "--version")?)?,
+            has_io_uring: false,
             path,
         })
     }
@@ -110,9 +124,7 @@ impl Test for FioTest {
             implementation: Implementation {
                 kind: ImplementationKind::Program,
                 name: "fio".to_owned(),
-                version: self
-                    .fio()
-                    .map_or_else(String::new, |fio| fio.version.clone()),
+                version: self.version().unwrap_or_default().to_owned(),
             },
             options: definition::options(),
         }

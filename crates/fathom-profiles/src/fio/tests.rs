@@ -391,3 +391,59 @@ fn cancelling_ends_fio() {
     prepared.finish(&bench.context(0)).unwrap();
     assert_eq!(bench.leftovers(), Vec::<String>::new());
 }
+
+#[test]
+fn fio_and_the_native_test_do_the_same_work() {
+    let Some(fio) = installed() else { return };
+    let native = fathom_workloads::io_test::IoTest::new();
+    let bench = Bench::new();
+    for (typed, operations) in [
+        // Each block once.
+        (vec![("rw", "randread"), ("depth", "16")], 4096),
+        (
+            vec![("rw", "write"), ("block-size", "64KiB"), ("depth", "4")],
+            256,
+        ),
+        // A part of the blocks, durable.
+        (
+            vec![
+                ("rw", "randwrite"),
+                ("depth", "1"),
+                ("fdatasync-every", "1"),
+                ("bytes", "128KiB"),
+            ],
+            32,
+        ),
+        // Two jobs, a half each.
+        (
+            vec![("rw", "read"), ("jobs", "2"), ("engine", "libaio")],
+            4096,
+        ),
+    ] {
+        let mut typed = typed;
+        if !typed.iter().any(|(name, _)| *name == "bytes") {
+            typed.push(("passes", "1"));
+        }
+        typed.extend([("size", "16MiB"), ("runtime", "none"), ("ramp", "0s")]);
+        let work = |test: &dyn Test| {
+            let trial = bench.run(test, &typed, 1);
+            let trial = trial
+                .unwrap_or_else(|error| panic!("{typed:?}: {error}"))
+                .remove(0);
+            let io = trial.evidence.io.unwrap();
+            let syncs = trial
+                .evidence
+                .durability
+                .map_or(0, |durability| durability.syncs);
+            ((io.operations, io.read_bytes, io.written_bytes), syncs)
+        };
+        let ((theirs, their_syncs), (ours, our_syncs)) = (work(&fio), work(&native));
+        assert_eq!(ours, theirs, "{typed:?}");
+        // fio does not sync after the last write of a job.
+        assert!(
+            [0, 1].contains(&(our_syncs - their_syncs)),
+            "{our_syncs} {their_syncs}"
+        );
+        assert_eq!(ours.0, operations, "{typed:?}");
+    }
+}
