@@ -1,0 +1,3 @@
+//! What holds for all built-in tests together.
+
+mod suites;
