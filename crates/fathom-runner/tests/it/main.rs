@@ -3,6 +3,7 @@
 
 mod budget;
 mod faults;
+mod killed;
 mod order;
 mod resume;
 mod rig;

@@ -1,6 +1,5 @@
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 
 use fathom_base::Nanos;
 use fathom_model::{Drive, Event, ResultBuilder, RunEnd, Status};
@@ -8,11 +7,11 @@ use fathom_runner::{ResumeOptions, RunError};
 use fathom_store::{ResultName, StoreError};
 use fathom_testkit::{Act, CaseScript};
 
-use crate::rig::{At, Each, Recorder, Rig, keeper, label, names_in, trials_of};
+use crate::rig::{At, Each, Recorder, Rig, keeper, label, trials_of};
 
 /// Four cases: one known soon, one wild, one that fails now and then, one not available; one of
 /// them in a group of its own.
-fn rig() -> Rig {
+pub fn rig() -> Rig {
     Rig::new(&["a", "b", "c", "d"], |script| {
         let alone = CaseScript {
             estimate: fathom_model::Estimate {
@@ -398,83 +397,6 @@ fn the_time_a_run_has_used_counts_after_it_is_resumed() {
     let resumed = rig.resume(&mut []).unwrap().result.unwrap();
     // The preparation, half a second, is done a second time and counts once.
     assert_eq!(resumed.runs[0].trials.len(), 19);
-}
-
-/// Child of [`kill_9_is_survived`]: runs until its third trial and waits there to be killed.
-#[test]
-fn child_that_is_killed() {
-    let Some(directory) = std::env::var_os("FATHOM_TEST_CHILD") else {
-        return;
-    };
-    let rig = killed_rig(PathBuf::from(directory));
-    let keeper = keeper(&rig.store);
-    let plan = rig.plan();
-    let _ = rig.real_runner().run_recorded(&plan, &keeper, &mut []);
-}
-
-fn killed_rig(directory: PathBuf) -> Rig {
-    let mut rig = Rig::new(&["a", "b"], |script| {
-        let waits = [Act::Value(1.0), Act::Value(20.0), Act::Wait];
-        script
-            .case("a", CaseScript::acts(waits))
-            .case("b", CaseScript::values(&[5.0, 9.0]))
-    })
-    .set("max-trials", "4");
-    rig.place(&directory);
-    rig
-}
-
-#[test]
-fn kill_9_is_survived() {
-    let directory = tempfile::tempdir().unwrap();
-    let mut rig = killed_rig(directory.path().to_path_buf());
-    let journal = rig
-        .store
-        .directory()
-        .join("runs")
-        .join(&rig.run_id)
-        .join("journal.jsonl");
-    let mut child = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "resume::child_that_is_killed"])
-        .env("FATHOM_TEST_CHILD", directory.path())
-        .stdout(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    // It waits in the third trial of `a`, whenever that comes.
-    let case = rig.plan().header.cases[0].case.id.clone();
-    let waits_at = format!("{{\"event\":\"trial-started\",\"case\":\"{case}\",\"number\":3}}\n");
-    while !std::fs::read_to_string(&journal)
-        .unwrap_or_default()
-        .ends_with(&waits_at)
-    {
-        assert!(
-            child.try_wait().unwrap().is_none(),
-            "the child ended by itself"
-        );
-        std::thread::yield_now();
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert_eq!(rig.left_in_target(), [".fathom-4f1c9a3e"]);
-    // The same script, without the wait.
-    let shown = rig.script.clone();
-    rig.script = shown.case("a", CaseScript::values(&[1.0, 20.0, 3.0]));
-    let mut recorder = Recorder::default();
-    let outcome = rig
-        .real_runner()
-        .resume(
-            &rig.run_id,
-            &rig.system,
-            ResumeOptions::default(),
-            &keeper(&rig.store),
-            &mut [&mut recorder],
-        )
-        .unwrap();
-    assert_eq!(outcome.end, RunEnd::Complete, "{:?}", outcome.error);
-    assert_eq!(outcome.counts.trials, 8);
-    assert_eq!(rig.left_in_target(), [""; 0]);
-    assert_eq!(rig.journals(), [""; 0]);
-    assert_eq!(names_in(&rig.store.directory().join("results")).len(), 1);
 }
 
 #[test]
