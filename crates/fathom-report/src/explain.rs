@@ -5,7 +5,6 @@ use std::fmt::Write;
 
 use fathom_model::{Level, Reason, ResultFile};
 
-use crate::clean;
 use crate::number::significant;
 use crate::text::{push_paragraph, push_title};
 use crate::view::{Block, Row, View};
@@ -180,12 +179,7 @@ fn push_warnings(out: &mut String, file: &ResultFile) {
     else {
         return;
     };
-    push_title(
-        out,
-        &format!("Reading {}", clean::line(&origin.name))
-            .trim_end()
-            .to_owned(),
-    );
+    push_title(out, &format!("Reading {}", origin.name));
     for warning in &origin.warnings {
         let place = if warning.place.is_empty() { "" } else { ": " };
         push_paragraph(

@@ -14,6 +14,7 @@ mod anchors;
 mod certainty;
 mod clean;
 mod explain;
+mod html;
 mod markup;
 mod number;
 mod overview;
@@ -22,3 +23,4 @@ pub mod text;
 mod view;
 
 pub use explain::explain;
+pub use html::{CONTENT_SECURITY_POLICY, html};

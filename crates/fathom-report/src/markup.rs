@@ -26,16 +26,15 @@ pub(crate) fn push_escaped(out: &mut String, text: &str) {
     }
 }
 
-/// As [`push_escaped`], as a text of its own.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    push_escaped(&mut out, text);
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn escaped(text: &str) -> String {
+        let mut out = String::new();
+        push_escaped(&mut out, text);
+        out
+    }
 
     #[test]
     fn markup_of_others_stays_text() {

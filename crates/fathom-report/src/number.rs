@@ -126,7 +126,7 @@ pub(crate) fn push_coordinate(out: &mut String, value: f64) {
     }
     let tenths = tenths.unsigned_abs();
     push_integer(out, tenths / 10);
-    if tenths % 10 != 0 {
+    if !tenths.is_multiple_of(10) {
         out.push('.');
         out.push(char::from(b'0' + (tenths % 10) as u8));
     }

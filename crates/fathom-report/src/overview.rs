@@ -1,5 +1,7 @@
 //! All results at a glance: relative to the best, and over all cases relative to a baseline.
 
+use std::collections::HashMap;
+
 use fathom_model::{Direction, Level};
 use fathom_stats::combine::combine_ratios;
 use fathom_stats::compare::LogRatio;
@@ -9,10 +11,12 @@ use crate::view::{Block, Known, Row, View};
 
 /// The overview of a file.
 pub(crate) struct Overview {
-    /// One a bar result with a direction.
+    /// One a case: the result that stands for it, when that is bars with a direction.
     pub rows: Vec<OverviewRow>,
     /// One a system.
     pub scores: Vec<Score>,
+    /// Short names of all blocks.
+    names: Vec<String>,
 }
 
 /// One result.
@@ -72,7 +76,7 @@ impl Overview {
     pub fn of(view: &View<'_>) -> Self {
         let systems = view.systems.len();
         let is_ranked = |block: &Block<'_>| {
-            block.is_bars() && block.record.metric.direction != Direction::Neutral
+            block.stands && block.is_bars() && block.record.metric.direction != Direction::Neutral
         };
         let rows: Vec<OverviewRow> = view
             .blocks
@@ -87,8 +91,90 @@ impl Overview {
         let scores = (0..systems)
             .map(|system| score_of(view, &rows, system))
             .collect();
-        Self { rows, scores }
+        Self {
+            rows,
+            scores,
+            names: names_of(view),
+        }
     }
+
+    /// The short name of a block: its label, else its title with the options that tell it from
+    /// other results of that title.
+    pub fn name(&self, block: usize) -> &str {
+        &self.names[block]
+    }
+}
+
+fn names_of(view: &View<'_>) -> Vec<String> {
+    let mut groups: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
+    for (place, block) in view.blocks.iter().enumerate() {
+        let record = block.record;
+        groups
+            .entry((&record.title, &record.version))
+            .or_default()
+            .push(place);
+    }
+    let mut names: Vec<String> = vec![String::new(); view.blocks.len()];
+    for places in groups.values() {
+        let descriptions: Vec<&str> = places
+            .iter()
+            .map(|place| view.blocks[*place].record.description.as_str())
+            .collect();
+        let varied = varied_parts(&descriptions);
+        for (place, parts) in places.iter().zip(varied) {
+            let block = &view.blocks[*place];
+            names[*place] = match (block.label(), parts.is_empty()) {
+                (Some(label), _) => label.to_owned(),
+                (None, true) => block.title(),
+                (None, false) => format!("{}: {}", block.record.title, parts.join(" - ")),
+            };
+        }
+    }
+    names
+}
+
+/// Of each description the values of the options that are not the same in all of them; a single
+/// description keeps everything.
+fn varied_parts(descriptions: &[&str]) -> Vec<Vec<String>> {
+    let split = |description: &str| -> Vec<(String, String)> {
+        let parts = description
+            .split(" - ")
+            .filter(|part| !part.trim().is_empty());
+        parts
+            .enumerate()
+            .map(|(place, part)| match part.split_once(": ") {
+                Some((name, value)) => (name.to_owned(), value.to_owned()),
+                None => (place.to_string(), part.to_owned()),
+            })
+            .collect()
+    };
+    let all: Vec<Vec<(String, String)>> = descriptions.iter().map(|text| split(text)).collect();
+    let mut first_values: HashMap<&str, (&str, usize, bool)> = HashMap::new();
+    for (name, value) in all.iter().flatten() {
+        let entry = first_values.entry(name).or_insert((value, 0, false));
+        entry.1 += 1;
+        entry.2 |= entry.0 != value;
+    }
+    let is_single = descriptions.windows(2).all(|pair| pair[0] == pair[1]);
+    let is_kept = |name: &str| {
+        let (_, count, varies) = first_values[name];
+        is_single || varies || count != descriptions.len()
+    };
+    all.iter()
+        .map(|parts| {
+            let kept = parts.iter().filter(|(name, _)| is_kept(name));
+            kept.map(|(_, value)| shortened(value)).collect()
+        })
+        .collect()
+}
+
+/// A few words shortened as the overview table of the Phoronix Test Suite does.
+pub(crate) fn shortened(value: &str) -> String {
+    value
+        .replace("Random", "Rand")
+        .replace("Sequential", "Seq")
+        .replace("Frequency", "Freq")
+        .replace("Temperature", "Temp")
 }
 
 fn cells_of(block: &Block<'_>, systems: usize) -> Vec<Option<Cell>> {
@@ -146,7 +232,7 @@ fn score_of(view: &View<'_>, rows: &[OverviewRow], system: usize) -> Score {
     let count = |wanted: Standing| cells.clone().filter(|cell| cell.standing == wanted).count();
     let mut ratios: Vec<LogRatio> = Vec::new();
     let mut logs: Vec<f64> = Vec::new();
-    for row in rows.iter().filter(|row| view.blocks[row.block].stands) {
+    for row in rows {
         let block = &view.blocks[row.block];
         let (Some(base), Some(mine)) = (known_of(block, 0), known_of(block, system)) else {
             continue;
@@ -198,3 +284,36 @@ pub(crate) fn heat(of_best: f64) -> usize {
         .position(|step| of_best >= *step)
         .unwrap_or(STEPS.len())
 }
+
+/// The name of a result in the overview table of the Phoronix Test Suite: the base name of its
+/// profile and the values of its options, `fio: Rand Read - Libaio - 4KB`.
+pub(crate) fn pts_name(block: &Block<'_>) -> String {
+    let record = block.record;
+    let identifier = record
+        .pts
+        .as_ref()
+        .map_or("", |facts| facts.identifier.as_str());
+    let profile = identifier.rsplit('/').next().unwrap_or_default();
+    let base = match profile.rsplit_once('-') {
+        Some((base, version)) if version.starts_with(|c: char| c.is_ascii_digit()) => base,
+        _ => profile,
+    };
+    let base = if base.is_empty() {
+        record.title.as_str()
+    } else {
+        base
+    };
+    let values: Vec<String> = record
+        .description
+        .split(" - ")
+        .map(|part| shortened(part.split_once(": ").map_or(part, |(_, value)| value)))
+        .filter(|part| !part.is_empty())
+        .collect();
+    match values.is_empty() {
+        true => base.to_owned(),
+        false => format!("{base}: {}", values.join(" - ")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -19,12 +19,12 @@ pub(crate) use axis::{Scale, ScaleKind};
 pub(crate) use bars::{describe_bars, push_bars};
 pub(crate) use boxes::{has_boxes, push_boxes};
 pub(crate) use canvas::{Medium, push_system_class};
-pub(crate) use heat::{push_heat, short_name};
+pub(crate) use heat::push_heat;
 pub(crate) use lines::{
     Curves, curves_of_latency, curves_of_lines, curves_of_series, extent_texts, push_line_class,
     push_lines,
 };
-pub(crate) use palette::{DARK, LIGHT, push_rules};
+pub(crate) use palette::{DARK, LIGHT, Theme, push_rules};
 
 /// A chart as a file of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]

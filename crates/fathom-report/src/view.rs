@@ -73,9 +73,7 @@ pub(crate) struct Row<'a> {
 
 /// A case of a system that gave no result at all.
 pub(crate) struct Absent<'a> {
-    /// The case.
-    pub case: &'a CaseId,
-    /// Its name for people.
+    /// Name of the case for people.
     pub label: &'a str,
     /// The system.
     pub system: &'a str,
@@ -147,12 +145,6 @@ impl<'a> View<'a> {
             repeat => format!("{name} #{}", repeat + 1).into(),
         }
     }
-
-    /// Whether any entry was judged.
-    pub fn is_judged(&self) -> bool {
-        let mut rows = self.blocks.iter().flat_map(|block| &block.rows);
-        rows.any(|row| row.entry.verdict.level != Level::Unjudged)
-    }
 }
 
 /// Of each case one block stands for it in summaries: the first whose metric is primary, else the
@@ -219,7 +211,6 @@ fn absent_of<'a>(file: &'a ResultFile, cases: &HashMap<&CaseId, &'a Case>) -> Ve
     let is_hidden = |run: &&Run| !shown.contains(&(&run.case, run.system.as_str()));
     let runs = file.runs.iter().filter(is_hidden);
     runs.map(|run| Absent {
-        case: &run.case,
         label: cases
             .get(&run.case)
             .map_or(run.case.0.as_str(), |case| case.label.as_str()),
@@ -253,7 +244,7 @@ impl<'a> Block<'a> {
                     .unwrap_or_default(),
                 entry,
                 repeat: 0,
-                value: entry.value.as_ref().map(Figure::value),
+                value: number_of(record, entry),
                 certainty: Certainty::of(entry),
                 run: match runs.is_empty() {
                     true => None,
@@ -528,6 +519,20 @@ fn says_nothing_new(
     })
 }
 
+/// The single number of an entry; a line has none, though an importer may give its mean.
+fn number_of(record: &ResultRecord, entry: &Entry) -> Option<f64> {
+    let has_line = || {
+        entry
+            .details
+            .as_ref()
+            .is_some_and(|details| !details.line.is_empty())
+    };
+    match record.display {
+        Display::Line if has_line() => None,
+        _ => entry.value.as_ref().map(Figure::value),
+    }
+}
+
 /// Smallest and largest of some numbers.
 pub(crate) fn extent(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     numbers.fold(None, |extent, number| match extent {
@@ -539,7 +544,8 @@ pub(crate) fn extent(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
 /// Decimals for the values of a block: as printed by their source, at most 2 when all are 10 or
 /// more, and never more than four significant digits of the smallest.
 fn shown_decimals(rows: &[Row<'_>], smallest: f64) -> usize {
-    let figures = rows.iter().filter_map(|row| row.entry.value.as_ref());
+    let numbers = rows.iter().filter(|row| row.value.is_some());
+    let figures = numbers.filter_map(|row| row.entry.value.as_ref());
     let printed = figures.map(Figure::decimals).max().unwrap_or(0);
     let useful = decimals_for(smallest, 4);
     if smallest == 0.0 {

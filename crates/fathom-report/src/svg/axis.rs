@@ -231,11 +231,6 @@ impl Scale {
             0.0
         }
     }
-
-    /// Whether it is logarithmic.
-    pub fn is_logarithmic(&self) -> bool {
-        self.kind == ScaleKind::Logarithmic
-    }
 }
 
 fn mark_text_between(value: f64, step: f64) -> String {

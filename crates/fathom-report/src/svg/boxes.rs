@@ -1,6 +1,9 @@
 //! Box plots of trials and of series.
 
+use fathom_model::Display;
+
 use super::canvas::{About, Anchor, Canvas, Medium, WIDTH, fitted, push_system_class};
+use super::lines::extent_texts;
 use super::{Scale, ScaleKind, pts_box_axis};
 use crate::number::push_value;
 use crate::view::{Block, Row, View, extent};
@@ -142,15 +145,16 @@ fn push_box(canvas: &mut Canvas<'_>, values: &[f64], scale: &Scale, class: &str)
 
 /// `Min: 52 / Avg: 62.51 / Max: 80`, in the words of the original.
 fn extent_text(block: &Block<'_>, values: &[f64]) -> String {
+    if block.record.display == Display::Line {
+        let [low, mean, high] = extent_texts(values).unwrap_or_default();
+        return format!("Min: {low} / Avg: {mean} / Max: {high}");
+    }
     let (low, high) = extent(values.iter().copied()).unwrap_or((0.0, 0.0));
     let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-    let decimals = block
-        .decimals
-        .max(crate::number::decimals_for(high, 4).min(2));
     let mut text = String::new();
     for (word, value) in [("Min: ", low), (" / Avg: ", mean), (" / Max: ", high)] {
         text.push_str(word);
-        push_value(&mut text, value, decimals);
+        push_value(&mut text, value, block.decimals);
     }
     text
 }

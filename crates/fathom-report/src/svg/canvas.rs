@@ -147,11 +147,6 @@ impl<'o> Canvas<'o> {
         self.raw("</svg>");
     }
 
-    /// Whether it is drawn inside a page.
-    pub fn is_page(&self) -> bool {
-        self.medium == Medium::Page
-    }
-
     /// Appends markup as it is.
     pub fn raw(&mut self, markup: &str) {
         self.out.push_str(markup);

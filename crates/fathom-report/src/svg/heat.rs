@@ -1,7 +1,7 @@
 //! The overview as a picture.
 
 use super::canvas::{About, Anchor, Canvas, Medium, WIDTH, fitted};
-use crate::number::significant;
+use crate::number::rounded;
 use crate::overview::{Cell, Overview, Standing, heat};
 use crate::view::View;
 
@@ -48,11 +48,8 @@ pub(crate) fn push_heat(out: &mut String, view: &View<'_>, overview: &Overview, 
     }
     for (place, row) in overview.rows.iter().enumerate() {
         let y = top + EACH * place as f64;
-        let block = &view.blocks[row.block];
-        let name = match block.label() {
-            Some(label) => format!("{label}, {}", block.record.metric.unit),
-            None => short_name(block.record.title.as_str(), &block.record.description),
-        };
+        let unit = &view.blocks[row.block].record.metric.unit;
+        let name = format!("{}, {unit}", overview.name(row.block));
         let name = fitted(&name, WIDTH * NAMES - 8.0, 7.0);
         canvas.text("m", 0.0, y + 12.0, Anchor::Start, &name);
         for (system, cell) in row.cells.iter().take(systems).enumerate() {
@@ -95,11 +92,7 @@ fn push_cell(canvas: &mut Canvas<'_>, cell: Cell, from: f64, width: f64, y: f64)
         _ => "hw\" fill-opacity=\".5",
     };
     canvas.bar(shade, from, from + width, y, EACH - 1.0);
-    let mut text = significant(share, 3);
-    if share < 0.01 {
-        text = "<0.01".to_owned();
-    }
-    text.truncate(5);
+    let mut text = rounded(share, if share < 0.095 { 3 } else { 2 });
     if cell.standing == Standing::Tied {
         text.push('=');
     }
@@ -111,48 +104,6 @@ fn push_cell(canvas: &mut Canvas<'_>, cell: Cell, from: f64, width: f64, y: f64)
             from + width * 0.8,
             y + 15.0,
             y + 15.0,
-        );
-    }
-}
-
-/// A result in few words: `Flexible IO Tester: Rand Read - Libaio - 4KB`.
-///
-/// As the overview table of the Phoronix Test Suite: option names go, a few words are shortened.
-pub(crate) fn short_name(title: &str, description: &str) -> String {
-    let parts: Vec<String> = description
-        .split(" - ")
-        .map(|part| {
-            let value = part.split_once(": ").map_or(part, |(_, value)| value);
-            value
-                .replace("Random", "Rand")
-                .replace("Sequential", "Seq")
-                .replace("Frequency", "Freq")
-                .replace("Temperature", "Temp")
-        })
-        .filter(|part| !part.is_empty())
-        .collect();
-    match parts.is_empty() {
-        true => title.to_owned(),
-        false => format!("{title}: {}", parts.join(" - ")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_shortened_as_in_the_overview_of_the_phoronix_test_suite() {
-        let description = "Type: Random Read - IO Engine: Libaio - Buffered: No - Direct: Yes - \
-                           Block Size: 4KB - Disk Target: Default Test Directory";
-        assert_eq!(
-            short_name("fio", description),
-            "fio: Rand Read - Libaio - No - Yes - 4KB - Default Test Directory"
-        );
-        assert_eq!(short_name("sqlite", ""), "sqlite");
-        assert_eq!(
-            short_name("fs-mark", "Test: 1000 Files, 1MB Size"),
-            "fs-mark: 1000 Files, 1MB Size"
         );
     }
 }

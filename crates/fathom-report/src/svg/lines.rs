@@ -8,7 +8,7 @@ use super::canvas::{About, Anchor, Canvas, Medium, WIDTH, fitted, push_system_cl
 use super::palette::COLOURS;
 use super::{Scale, ScaleKind};
 use crate::clean;
-use crate::number::{decimals_for, rounded, significant};
+use crate::number::{rounded, significant};
 use crate::view::{Block, View, extent};
 
 const TOP: f64 = 24.0;
@@ -337,13 +337,14 @@ pub(crate) fn push_lines(
         Anchor::Start,
         unit.trim_end_matches(", "),
     );
-    push_axes(&mut canvas, curves, bottom);
+    push_grid(&mut canvas, curves, bottom);
     canvas.begin_stretched(TOP, HEIGHT);
     let is_crowded = curves.lines.len() > 3;
     for line in &curves.lines {
         push_line(&mut canvas, line, &curves.scale, is_crowded);
     }
     canvas.end_stretched();
+    push_mark_texts(&mut canvas, curves, bottom);
     for (place, line) in named.iter().enumerate().filter(|_| legend_rows > 0) {
         let y = bottom + 44.0 + 16.0 * (place / 2) as f64;
         push_legend(&mut canvas, line, (place % 2) as f64 * 0.5, y);
@@ -351,10 +352,19 @@ pub(crate) fn push_lines(
     canvas.end();
 }
 
-fn push_axes(canvas: &mut Canvas<'_>, curves: &Curves, bottom: f64) {
-    canvas.raw("<g class=\"axis\">");
+fn push_grid(canvas: &mut Canvas<'_>, curves: &Curves, bottom: f64) {
     for mark in &curves.marks {
         canvas.line("g", mark.place, mark.place, TOP, bottom);
+    }
+    for mark in &curves.scale.marks {
+        let y = bottom - mark.place * HEIGHT;
+        canvas.line("g", 0.0, 1.0, y, y);
+    }
+}
+
+/// The texts of the marks; after the curves, so that these do not cross them out.
+fn push_mark_texts(canvas: &mut Canvas<'_>, curves: &Curves, bottom: f64) {
+    for mark in &curves.marks {
         let anchor = match mark.place {
             place if place < 0.03 => Anchor::Start,
             place if place > 0.95 => Anchor::End,
@@ -364,9 +374,8 @@ fn push_axes(canvas: &mut Canvas<'_>, curves: &Curves, bottom: f64) {
     }
     for mark in &curves.scale.marks {
         let y = bottom - mark.place * HEIGHT;
-        canvas.line("g", 0.0, 1.0, y, y);
         canvas.text(
-            "k",
+            "k q",
             0.0,
             (y - 3.0).max(TOP + 9.0),
             Anchor::Start,
@@ -374,7 +383,6 @@ fn push_axes(canvas: &mut Canvas<'_>, curves: &Curves, bottom: f64) {
         );
     }
     canvas.text("k", 1.0, bottom + 27.0, Anchor::End, &curves.across);
-    canvas.raw("</g>");
 }
 
 fn push_line(canvas: &mut Canvas<'_>, line: &Line, scale: &Scale, is_crowded: bool) {
@@ -430,10 +438,13 @@ fn describe(curves: &Curves, named: &[&Line]) -> String {
     clean::line(&format!("{}.", parts.join("; ")))
 }
 
-/// Decimals and text of a sensor value.
-pub(crate) fn extent_texts(values: &[Figure]) -> Option<[String; 3]> {
-    let (low, high) = extent(values.iter().map(Figure::value))?;
-    let mean = values.iter().map(Figure::value).sum::<f64>() / values.len() as f64;
-    let decimals = decimals_for(high.abs().max(low.abs()), 4).min(2);
-    Some([low, mean, high].map(|value| rounded(value, decimals)))
+/// Smallest, mean and largest of the points of a line, two decimals at most, as the Phoronix Test
+/// Suite writes them: `52`, `62.51`, `80`.
+pub(crate) fn extent_texts(values: &[f64]) -> Option<[String; 3]> {
+    let (low, high) = extent(values.iter().copied())?;
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    Some([low, mean, high].map(|value| {
+        let text = rounded(value, 2);
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    }))
 }

@@ -61,6 +61,7 @@ const RULES: &str = "\
 .chart .s,.chart .m,.chart .k{fill:$muted}\
 .chart .s,.chart .m{font-size:11px}\
 .chart .k{font-size:10.5px}\
+.chart .q{paint-order:stroke;stroke:$bg;stroke-width:3px;stroke-linejoin:round}\
 .chart .g{stroke:$grid;stroke-width:1}\
 .chart .f,.chart .v3t{fill:$bad}\
 .chart .v2t{fill:$warn}\

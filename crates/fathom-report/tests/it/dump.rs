@@ -46,6 +46,8 @@ fn dump_for_looking_at() {
         for chart in svg::charts(file, Look::Screen) {
             std::fs::write(pictures.join(format!("{}.svg", chart.id)), chart.svg).unwrap();
         }
+        let page = fathom_report::html(file);
+        std::fs::write(folder.join(format!("{name}.html")), page).unwrap();
         std::fs::write(
             folder.join(format!("{name}.explain.txt")),
             fathom_report::explain(file),

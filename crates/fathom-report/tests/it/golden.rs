@@ -18,24 +18,23 @@ pub fn assert_golden(name: &str, got: &str) {
     assert_same(got, &expected, name);
 }
 
-/// Where two texts differ first, with the lines around.
+/// Where two texts differ first, with what is around.
 #[track_caller]
 pub fn assert_same(got: &str, expected: &str, what: &str) {
     if got == expected {
         return;
     }
-    let mut lines = got.lines().zip(expected.lines()).enumerate();
-    match lines.find(|(_, (got, expected))| got != expected) {
-        Some((number, (got, expected))) => {
-            panic!(
-                "{what}: line {}:\n  got      {got:?}\n  expected {expected:?}",
-                number + 1
-            )
-        }
-        None => panic!(
-            "{what}: one is longer: {} and {} bytes",
-            got.len(),
-            expected.len()
-        ),
-    }
+    let pairs = got.bytes().zip(expected.bytes());
+    let place = pairs.take_while(|(a, b)| a == b).count();
+    let line = got[..got.floor_char_boundary(place)].matches('\n').count() + 1;
+    let around = |text: &str| {
+        let from = text.floor_char_boundary(place.saturating_sub(60).min(text.len()));
+        let to = text.floor_char_boundary((place + 60).min(text.len()));
+        text[from..to].to_owned()
+    };
+    panic!(
+        "{what}: line {line}, byte {place}:\n  got      {:?}\n  expected {:?}",
+        around(got),
+        around(expected)
+    );
 }

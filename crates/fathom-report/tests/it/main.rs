@@ -10,6 +10,8 @@ mod charts;
 mod corpus;
 mod dump;
 mod golden;
+mod markup;
+mod pages;
 mod pts_text;
 mod shown;
 mod synthetic;

@@ -1,0 +1,513 @@
+//! One section a case: charts, verdicts, and the tables behind them.
+
+use fathom_model::{Direction, Display, Entry, Figure, Level};
+
+use super::Page;
+use super::overview::push_half_width;
+use super::put::{Markup, Text, put};
+use crate::number::{count, push_value, significant};
+use crate::svg::{
+    Medium, curves_of, describe_bars, extent_texts, has_boxes, push_bars, push_boxes, push_lines,
+};
+use crate::text::{PERCENTILES, other_text, percentile_text};
+use crate::view::{Block, Row};
+
+pub(super) fn push(out: &mut String, page: &Page<'_>) {
+    if page.view.blocks.is_empty() {
+        return;
+    }
+    put!(out, "<h2 id=\"results\">Results</h2>\n");
+    push_contents(out, page);
+    let mut place = 0;
+    for case in page.view.blocks.chunk_by(|_, next| next.continues) {
+        push_case(out, page, case, place);
+        place += case.len();
+    }
+}
+
+/// Links to the sections, when there is no overview that has them.
+fn push_contents(out: &mut String, page: &Page<'_>) {
+    if page.view.systems.len() <= 1 || !page.overview.rows.is_empty() {
+        return;
+    }
+    put!(out, "<nav class=\"toc\" aria-label=\"Results\">");
+    for (block, anchor) in page.view.blocks.iter().zip(&page.anchors) {
+        if !block.continues {
+            put!(
+                out,
+                "<a href=\"#",
+                Markup(anchor),
+                "\">",
+                Text(&block.heading()),
+                "</a>"
+            );
+        }
+    }
+    put!(out, "</nav>");
+}
+
+fn push_case(out: &mut String, page: &Page<'_>, case: &[Block<'_>], first: usize) {
+    let Some(block) = case.first() else { return };
+    let anchor = &page.anchors[first];
+    put!(out, "<section class=\"r\"><h3>", Text(&block.heading()));
+    push_link(out, anchor, "this result");
+    put!(out, "</h3>");
+    if !block.record.description.trim().is_empty() {
+        put!(
+            out,
+            "<p class=\"sub\">",
+            Text(&block.record.description),
+            "</p>"
+        );
+    }
+    if let Some(note) = block
+        .record
+        .pts
+        .as_ref()
+        .and_then(|facts| facts.annotation.as_deref())
+    {
+        put!(out, "<p>", Text(note), "</p>");
+    }
+    for (place, block) in case.iter().enumerate() {
+        push_block(out, page, block, &page.anchors[first + place]);
+    }
+    put!(out, "</section>\n");
+}
+
+/// A link to a place, for copying.
+fn push_link(out: &mut String, anchor: &str, what: &'static str) {
+    put!(
+        out,
+        "<a class=\"p\" href=\"#",
+        Markup(anchor),
+        "\" aria-label=\"Link to ",
+        what,
+        "\">#</a>"
+    );
+}
+
+fn push_block(out: &mut String, page: &Page<'_>, block: &Block<'_>, anchor: &str) {
+    put!(
+        out,
+        "<figure id=\"",
+        Markup(anchor),
+        "\" data-d=\"",
+        match block.record.metric.direction {
+            Direction::HigherIsBetter => "h",
+            Direction::LowerIsBetter => "l",
+            Direction::Neutral => "n",
+        },
+        "\">"
+    );
+    let title = block.record.metric.title.as_str();
+    if block.continues {
+        put!(out, "<figcaption class=\"sub\">", Text(block.metric_name()));
+        push_link(out, anchor, "this chart");
+        put!(out, "</figcaption>");
+    } else if !title.is_empty() {
+        put!(
+            out,
+            "<figcaption class=\"sub\">",
+            Text(title),
+            "</figcaption>"
+        );
+    }
+    if block.is_bars() {
+        let id = format!("{anchor}-b");
+        push_bars(
+            out,
+            &page.view,
+            block,
+            &id,
+            &describe_bars(&page.view, block),
+            Medium::Page,
+        );
+    }
+    let curves = curves_of(&page.view, block);
+    for (place, curves) in curves.iter().enumerate() {
+        let (id, heading) = (format!("{anchor}-l{place}"), block.heading());
+        push_lines(out, curves, &id, &heading, "", Medium::Page);
+    }
+    push_footnotes(out, page, block);
+    put!(out, "</figure>");
+    push_reasons(out, page, block);
+    push_latency(out, page, block);
+    if block.record.display == Display::Bar && has_boxes(block) {
+        let has_runs = block.rows.iter().any(|row| row.run.is_some());
+        put!(
+            out,
+            if has_runs {
+                "<details open>"
+            } else {
+                "<details>"
+            }
+        );
+        put!(out, "<summary>Every trial</summary>");
+        push_boxes(out, &page.view, block, &format!("{anchor}-t"), Medium::Page);
+        put!(out, "</details>");
+    }
+    push_table(out, page, block);
+}
+
+/// Compiler options and footnotes of imported entries, once each.
+fn push_footnotes(out: &mut String, page: &Page<'_>, block: &Block<'_>) {
+    let mut notes: Vec<(String, Vec<&str>)> = Vec::new();
+    for row in &block.rows {
+        let Some(note) = footnote_of(row.entry) else {
+            continue;
+        };
+        let name = page.view.systems[row.system as usize].name;
+        match notes.iter_mut().find(|(known, _)| *known == note) {
+            Some((_, names)) => names.push(name),
+            None => notes.push((note, vec![name])),
+        }
+    }
+    for (place, (note, names)) in notes.iter().enumerate() {
+        put!(out, "<p class=\"foot\">", place + 1, ". ", Text(note));
+        if names.len() < block.rows.len() {
+            put!(out, " (", Text(&names.join(", ")), ")");
+        }
+        put!(out, "</p>");
+    }
+}
+
+/// `(CC) gcc options: -O3 -lm`, and what a profile wants said.
+fn footnote_of(entry: &Entry) -> Option<String> {
+    let json = &entry.details.as_ref()?.pts_json;
+    if json.is_empty() {
+        return None;
+    }
+    let map = json.map();
+    let mut parts: Vec<String> = Vec::new();
+    if let Some(compiler) = map
+        .get("compiler-options")
+        .and_then(|value| value.as_object())
+    {
+        let text = |key: &str| {
+            compiler
+                .get(key)
+                .and_then(|value| value.as_str())
+                .unwrap_or("")
+        };
+        let options = text("compiler-options");
+        parts.push(format!(
+            "({}) {} options: {options}",
+            text("compiler-type"),
+            text("compiler")
+        ));
+    }
+    let note = map.get("install-footnote").and_then(|value| value.as_str());
+    parts.extend(note.map(str::to_owned));
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Why numbers are suspect, invalid or missing, and what should be known of valid ones; once for
+/// all systems it is said of.
+fn push_reasons(out: &mut String, page: &Page<'_>, block: &Block<'_>) {
+    let mut sayings: Vec<Saying> = Vec::new();
+    for row in &block.rows {
+        add_sayings(&mut sayings, row, &page.view.row_name(row));
+    }
+    for place in &block.missing {
+        let name = page.view.systems[*place as usize].name;
+        add(
+            &mut sayings,
+            Saying::new("", "not measured".to_owned(), *place),
+            name,
+        );
+    }
+    if sayings.is_empty() {
+        return;
+    }
+    put!(out, "<ul class=\"reasons\">");
+    for saying in &sayings {
+        put!(out, "<li class=\"", saying.class, "\"");
+        if let [only] = saying.systems.as_slice() {
+            put!(out, " data-s=\"", *only as usize, "\"");
+        }
+        put!(out, ">", Text(&saying.names), ": ");
+        if !saying.class.is_empty() {
+            put!(out, "<b>", saying.class, "</b>, ");
+        }
+        put!(out, Text(&saying.text), "</li>");
+    }
+    put!(out, "</ul>");
+}
+
+/// Something said of one or several systems.
+struct Saying {
+    class: &'static str,
+    text: String,
+    names: String,
+    systems: Vec<u32>,
+}
+
+impl Saying {
+    fn new(class: &'static str, text: String, system: u32) -> Self {
+        Self {
+            class,
+            text,
+            names: String::new(),
+            systems: vec![system],
+        }
+    }
+}
+
+fn add(sayings: &mut Vec<Saying>, mut saying: Saying, name: &str) {
+    let is_same = |known: &&mut Saying| known.class == saying.class && known.text == saying.text;
+    match sayings.iter_mut().find(is_same) {
+        Some(known) => {
+            known.names.push_str(", ");
+            known.names.push_str(name);
+            known.systems.append(&mut saying.systems);
+        }
+        None => {
+            saying.names.push_str(name);
+            sayings.push(saying);
+        }
+    }
+}
+
+fn add_sayings(sayings: &mut Vec<Saying>, row: &Row<'_>, name: &str) {
+    let verdict = &row.entry.verdict;
+    let mut say = |class, text| add(sayings, Saying::new(class, text, row.system), name);
+    if let Some(failure) = row.failure() {
+        say("failed", failure.to_owned());
+    }
+    if let Some((failed, all)) = row.failed_trials() {
+        say("suspect", format!("{failed} of {all} trials failed"));
+    }
+    let reasons = verdict
+        .reasons
+        .iter()
+        .map(|reason| (verdict.level.name(), reason));
+    let notes = verdict.notes.iter().map(|note| ("", note));
+    for (class, reason) in reasons.chain(notes) {
+        let text = if reason.text.is_empty() {
+            &reason.short
+        } else {
+            &reason.text
+        };
+        say(class, format!("{text} {}", reason.advice).trim().to_owned());
+    }
+}
+
+/// Percentiles of the block that stands for its case.
+fn push_latency(out: &mut String, page: &Page<'_>, block: &Block<'_>) {
+    if !block.stands || block.rows.iter().all(|row| row.histograms().is_empty()) {
+        return;
+    }
+    put!(
+        out,
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Latency\"><table>",
+        "<caption>Latency over all trials</caption><thead><tr><th scope=\"col\">System</th>",
+        "<th scope=\"col\">Operation</th>"
+    );
+    for (name, _) in PERCENTILES {
+        put!(out, "<th scope=\"col\" class=\"n\">", name, "</th>");
+    }
+    put!(
+        out,
+        "<th scope=\"col\" class=\"n\">max</th><th scope=\"col\" class=\"n\">operations</th></tr></thead><tbody>"
+    );
+    for row in &block.rows {
+        for (name, histogram) in row.histograms() {
+            put!(
+                out,
+                "<tr data-s=\"",
+                row.system as usize,
+                "\"><th scope=\"row\">"
+            );
+            put!(
+                out,
+                Text(&page.view.row_name(row)),
+                "</th><td>",
+                Text(name),
+                "</td>"
+            );
+            for (_, percent) in PERCENTILES {
+                put!(
+                    out,
+                    "<td class=\"n\">",
+                    Text(&percentile_text(&histogram, percent)),
+                    "</td>"
+                );
+            }
+            let max = fathom_base::Nanos::new(histogram.max().unwrap_or(0)).rough();
+            put!(out, "<td class=\"n\">", Text(&max), "</td><td class=\"n\">");
+            put!(out, Text(&count(histogram.count())), "</td></tr>");
+        }
+    }
+    put!(out, "</tbody></table></div>");
+}
+
+/// Which columns the table of a block has.
+struct Columns {
+    error: bool,
+    trials: bool,
+    samples: bool,
+    verdict: bool,
+    line: bool,
+    text: bool,
+}
+
+impl Columns {
+    fn of(block: &Block<'_>) -> Self {
+        let has = |known: fn(&Row<'_>) -> bool| block.rows.iter().any(known);
+        Self {
+            error: has(|row| row.certainty.standard_error.is_some()),
+            trials: has(|row| row.certainty.trials > 0),
+            samples: has(|row| row.entry.samples.len() > 1),
+            verdict: has(|row| row.entry.verdict.level > Level::Unjudged),
+            line: has(|row| {
+                row.entry
+                    .details
+                    .as_ref()
+                    .is_some_and(|details| !details.line.is_empty())
+            }),
+            text: has(|row| row.value.is_none()),
+        }
+    }
+}
+
+/// The raw numbers behind the charts of a block.
+fn push_table(out: &mut String, page: &Page<'_>, block: &Block<'_>) {
+    let columns = Columns::of(block);
+    put!(
+        out,
+        "<details><summary>Table</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" ",
+        "aria-label=\"Numbers of this chart\"><table><thead><tr><th scope=\"col\">System</th>",
+        "<th scope=\"col\" class=\"n\">",
+        Text(block.metric_name()),
+        "</th>"
+    );
+    if columns.error {
+        put!(
+            out,
+            "<th scope=\"col\" class=\"n\">SE</th><th scope=\"col\" class=\"n\">95 %</th>"
+        );
+    }
+    if columns.trials {
+        put!(out, "<th scope=\"col\" class=\"n\">N</th>");
+    }
+    if columns.line {
+        put!(out, "<th scope=\"col\">Min / Avg / Max</th>");
+    }
+    if columns.verdict {
+        put!(out, "<th scope=\"col\">Verdict</th>");
+    }
+    if columns.samples {
+        put!(out, "<th scope=\"col\">Trials</th>");
+    }
+    if columns.text {
+        put!(out, "<th scope=\"col\">What happened</th>");
+    }
+    put!(out, "</tr></thead><tbody>");
+    for row in &block.rows {
+        push_table_row(out, page, block, row, &columns);
+    }
+    put!(out, "</tbody></table></div></details>");
+}
+
+fn push_table_row(
+    out: &mut String,
+    page: &Page<'_>,
+    block: &Block<'_>,
+    row: &Row<'_>,
+    columns: &Columns,
+) {
+    put!(
+        out,
+        "<tr data-s=\"",
+        row.system as usize,
+        "\"><th scope=\"row\">"
+    );
+    put!(out, Text(&page.view.row_name(row)), "</th><td class=\"n\">");
+    if let Some(value) = row.value {
+        push_value(out, value, block.decimals);
+    }
+    put!(out, "</td>");
+    if columns.error {
+        put!(out, "<td class=\"n\">");
+        if let Some(error) = row.certainty.standard_error {
+            push_value(out, error, block.decimals.max(2));
+        }
+        put!(out, "</td><td class=\"n\">");
+        push_half_width(
+            out,
+            row.value
+                .and_then(|value| row.certainty.half_width_percent(value)),
+        );
+        put!(out, "</td>");
+    }
+    if columns.trials {
+        put!(out, "<td class=\"n\">");
+        if row.certainty.trials > 0 {
+            put!(out, row.certainty.trials as usize);
+        }
+        put!(out, "</td>");
+    }
+    if columns.line {
+        put!(out, "<td>");
+        let line = row
+            .entry
+            .details
+            .as_ref()
+            .map(|details| details.line.as_slice());
+        let values: Vec<f64> = line.unwrap_or_default().iter().map(Figure::value).collect();
+        if let Some([low, mean, high]) = extent_texts(&values) {
+            put!(out, Text(&format!("{low} / {mean} / {high}")));
+        }
+        put!(out, "</td>");
+    }
+    if columns.verdict {
+        put!(out, "<td>");
+        push_level(out, row.entry.verdict.level);
+        put!(out, "</td>");
+    }
+    if columns.samples {
+        put!(out, "<td class=\"t\">");
+        push_samples(out, &row.entry.samples);
+        put!(out, "</td>");
+    }
+    if columns.text {
+        let text = row
+            .failure()
+            .map_or_else(|| other_text(row, block), str::to_owned);
+        put!(out, "<td class=\"t\">", Text(&text), "</td>");
+    }
+    put!(out, "</tr>");
+}
+
+/// The trials in order, a long list cut with its length.
+fn push_samples(out: &mut String, samples: &[Figure]) {
+    const MOST: usize = 40;
+    let mut text = String::new();
+    for (place, figure) in samples.iter().take(MOST).enumerate() {
+        if place > 0 {
+            text.push_str("; ");
+        }
+        let printed = figure.to_string();
+        match printed.len() > 10 {
+            true => text.push_str(&significant(figure.value(), 6)),
+            false => text.push_str(&printed),
+        }
+    }
+    put!(out, Text(&text));
+    if samples.len() > MOST {
+        put!(out, " and ", samples.len() - MOST, " more");
+    }
+}
+
+/// A verdict as a word of its colour.
+pub(super) fn push_level(out: &mut String, level: Level) {
+    put!(
+        out,
+        match level {
+            Level::Unjudged => "",
+            Level::Valid => "<span class=\"valid\">valid</span>",
+            Level::Suspect => "<span class=\"suspect\">suspect</span>",
+            Level::Invalid => "<span class=\"invalid\">invalid</span>",
+        }
+    );
+}
