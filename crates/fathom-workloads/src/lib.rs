@@ -14,6 +14,7 @@ mod error;
 pub mod fs_mark;
 pub mod io_test;
 pub mod iozone;
+pub mod postmark;
 pub mod sqlite;
 
 use fathom_model::Test;
@@ -27,5 +28,6 @@ pub fn native_tests() -> Vec<Box<dyn Test>> {
         Box::new(sqlite::SqliteTest::new()),
         Box::new(fs_mark::FsMarkTest::new()),
         Box::new(iozone::IozoneTest::new()),
+        Box::new(postmark::PostmarkTest::new()),
     ]
 }

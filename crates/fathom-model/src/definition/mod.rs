@@ -4,10 +4,13 @@
 
 mod classic;
 pub mod fs_mark;
+mod guess;
 pub mod io;
 pub mod iozone;
 mod menu;
+pub mod postmark;
 pub mod sqlite;
 
 pub use classic::ClassicScale;
+pub use guess::Guess;
 pub(crate) use menu::menu;
