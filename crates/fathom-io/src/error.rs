@@ -250,7 +250,7 @@ impl std::fmt::Display for Unavailable {
 fn kind_name(kind: TargetKind) -> &'static str {
     match kind {
         TargetKind::File => "a regular file",
-        TargetKind::BlockDevice => "a block device",
+        TargetKind::BlockDevice | TargetKind::ClaimedDevice => "a block device",
     }
 }
 

@@ -37,9 +37,9 @@ pub(crate) fn prepare(spec: &JobSpec) -> Result<File, IoError> {
         source,
     };
     check_kind(spec)?;
-    let is_device = spec.target.kind == TargetKind::BlockDevice;
-    let makes = spec.mode.writes() && !is_device;
-    let exclusive = is_device && (spec.mode.writes() || spec.mode.trims());
+    let makes = spec.mode.writes() && !spec.target.kind.is_device();
+    let changes = spec.mode.writes() || spec.mode.trims();
+    let exclusive = spec.target.kind == TargetKind::BlockDevice && changes;
     let mut extra = 0;
     if exclusive {
         // Refused with EBUSY when the device is mounted or part of a stack.
@@ -86,7 +86,7 @@ fn check_kind(spec: &JobSpec) -> Result<(), IoError> {
     };
     let matches = match spec.target.kind {
         TargetKind::File => found.is_file(),
-        TargetKind::BlockDevice => found.is_block_device(),
+        TargetKind::BlockDevice | TargetKind::ClaimedDevice => found.is_block_device(),
     };
     if matches {
         return Ok(());
@@ -172,7 +172,7 @@ fn check_alignment(spec: &JobSpec, file: &File) -> Result<(), IoError> {
         }
         Some(alignment) => u64::from(alignment.offset),
         None => match spec.target.kind {
-            TargetKind::BlockDevice => logical_sector(file),
+            TargetKind::BlockDevice | TargetKind::ClaimedDevice => logical_sector(file),
             // Not known: the first operation will tell.
             TargetKind::File => 1,
         },

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::{Engine, EngineFailure, Op, Queued, Setup, Wait, discard};
 use crate::error::Unavailable;
 use crate::source::Kind;
-use crate::spec::TargetKind;
 
 const IOCB_CMD_PREAD: u16 = 0;
 const IOCB_CMD_PWRITE: u16 = 1;
@@ -184,7 +183,7 @@ impl Libaio {
         Ok(Self {
             context,
             fd: setup.fd,
-            is_device: setup.spec.target.kind == TargetKind::BlockDevice,
+            is_device: setup.spec.target.kind.is_device(),
             blocks: vec![Iocb::default(); depth],
             queued: Vec::with_capacity(depth),
             pointers: Vec::with_capacity(depth),

@@ -4,7 +4,7 @@ use std::os::fd::RawFd;
 
 use super::{Engine, EngineFailure, Op, Queued, Setup, Wait, discard, result_of};
 use crate::source::Kind;
-use crate::spec::{EngineOptions, TargetKind};
+use crate::spec::EngineOptions;
 
 /// `pread` and `pwrite`, or `preadv2` and `pwritev2` where flags are asked for.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,7 @@ impl Psync {
             fd: setup.fd,
             read_flags,
             write_flags,
-            is_device: setup.spec.target.kind == TargetKind::BlockDevice,
+            is_device: setup.spec.target.kind.is_device(),
         }
     }
 

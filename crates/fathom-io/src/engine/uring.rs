@@ -12,7 +12,7 @@ use super::{Engine, EngineFailure, Op, Queued, Setup, Wait, discard};
 use crate::error::Unavailable;
 use crate::report::{Note, NoteKind};
 use crate::source::Kind;
-use crate::spec::{JobSpec, TargetKind};
+use crate::spec::JobSpec;
 
 /// Most buffers the kernel registers.
 const MAX_FIXED_BUFFERS: usize = 1 << 14;
@@ -96,7 +96,7 @@ impl Uring {
             must_enter: deferred || options.iopoll,
             force_async,
             until_forced: force_async,
-            is_device: setup.spec.target.kind == TargetKind::BlockDevice,
+            is_device: setup.spec.target.kind.is_device(),
             queued: 0,
         };
         engine.register_ring(setup.features);

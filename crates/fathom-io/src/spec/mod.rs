@@ -90,8 +90,20 @@ pub struct Target {
 pub enum TargetKind {
     /// A regular file; made when missing if the mode writes.
     File,
-    /// A block device. Whether it may be written is the caller's question, asked before.
+    /// A block device. Whether it may be written is the caller's question, asked before; while
+    /// it is written it is held exclusively.
     BlockDevice,
+    /// A block device that the caller holds exclusively already (`O_EXCL`) for as long as the job
+    /// runs.
+    ClaimedDevice,
+}
+
+impl TargetKind {
+    /// Whether it is a block device.
+    #[must_use]
+    pub const fn is_device(self) -> bool {
+        matches!(self, Self::BlockDevice | Self::ClaimedDevice)
+    }
 }
 
 /// Direction and order of the operations.

@@ -182,6 +182,29 @@ fn a_block_device_is_written_and_read() {
 }
 
 #[test]
+fn a_block_device_that_the_caller_holds_is_written_all_the_same() {
+    if !is_root("a block device") {
+        return;
+    }
+    let Some(device) = Loop::new(SIZE) else {
+        return;
+    };
+    let claim = rustix::fs::open(
+        &device.device,
+        rustix::fs::OFlags::RDWR | rustix::fs::OFlags::EXCL,
+        rustix::fs::Mode::empty(),
+    )
+    .unwrap();
+    let mut job = spec(&device.device, EngineKind::Psync, Mode::Write);
+    job.target.kind = TargetKind::BlockDevice;
+    let error = measure(&job).unwrap_err();
+    assert_eq!(error.os_error(), Some(libc::EBUSY), "{error}");
+    job.target.kind = TargetKind::ClaimedDevice;
+    assert_eq!(measure(&job).unwrap().write.bytes, SIZE.as_u64());
+    drop(claim);
+}
+
+#[test]
 fn a_block_device_that_is_too_small_or_in_use_is_refused() {
     if !is_root("a mounted block device") {
         return;
