@@ -4,6 +4,7 @@
 
 mod classic;
 pub mod fs_mark;
+mod guess;
 pub mod io;
 pub mod iozone;
 mod menu;
@@ -11,4 +12,5 @@ pub mod postmark;
 pub mod sqlite;
 
 pub use classic::ClassicScale;
+pub use guess::Guess;
 pub(crate) use menu::menu;

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 
 use fathom_base::process::{Program, find_program, run};
 use fathom_base::{Bytes, Cancel, Nanos, SharedByKey, seed_for};
-use fathom_model::definition::io::{self as definition, IoLayout, IoSettings};
+use fathom_model::definition::io::{self as definition, IoSettings};
 use fathom_model::{
     Case, Context, Estimate, Host, Implementation, ImplementationKind, Metric, Prepared,
     TargetKind, Test, TestError, TestInfo, Unmet,
@@ -158,7 +158,16 @@ impl Test for FioTest {
 
     fn estimate(&self, host: &Host, case: &Case) -> Result<Estimate, TestError> {
         let settings = IoSettings::from_case(case)?;
-        Ok(estimate(&settings, host))
+        let general = definition::estimate(&settings, host);
+        let own = format!("fio {} {}", job::contents(&settings), settings.end());
+        let is_laid_out = general.prepare_bytes.as_u64() > 0;
+        Ok(Estimate {
+            // fio takes about a second to start, to end and to print.
+            trial_time: general.trial_time.plus(Nanos::from_secs(1)),
+            inodes: general.inodes + 1,
+            layout: is_laid_out.then(|| seed_for(1, &own)),
+            ..general
+        })
     }
 
     fn prepare(&self, case: &Case, cx: &Context<'_>) -> Result<Box<dyn Prepared>, TestError> {
@@ -200,44 +209,4 @@ fn need_room(host: &Host, settings: &IoSettings) -> Option<Unmet> {
             "choose a smaller size or another target",
         )
     })
-}
-
-/// Rates are those of a fast drive of today, so that no estimate of bytes is too small.
-fn estimate(settings: &IoSettings, host: &Host) -> Estimate {
-    const BYTES_PER_SECOND: f64 = 7e9;
-    const LAYOUT_BYTES_PER_SECOND: f64 = 500e6;
-    let is_laid_out =
-        host.target.kind == TargetKind::Directory && settings.layout == IoLayout::Written;
-    let laid_out = if is_laid_out {
-        settings.end()
-    } else {
-        Bytes::new(0)
-    };
-    let load = settings.runtime.unwrap_or_default().plus(settings.ramp);
-    let amount = settings.bytes.or_else(|| {
-        let passes = u64::from(settings.passes?);
-        let jobs = u64::from(settings.jobs);
-        let size = settings.size.as_u64();
-        Some(Bytes::new(size.saturating_mul(passes).saturating_mul(jobs)))
-    });
-    let by_time = Bytes::new((BYTES_PER_SECOND * load.as_secs_f64()) as u64);
-    let written = match settings.writes() {
-        true => amount.unwrap_or(by_time),
-        false => Bytes::new(0),
-    };
-    let own = format!("fio {} {}", job::contents(settings), settings.end());
-    Estimate {
-        // fio takes about a second to start, to end and to print.
-        trial_time: load.plus(Nanos::from_secs(1)),
-        prepare_time: Nanos::from_secs_f64(laid_out.as_u64() as f64 / LAYOUT_BYTES_PER_SECOND),
-        trial_bytes: written,
-        prepare_bytes: laid_out,
-        space: match host.target.kind {
-            TargetKind::Directory => settings.end(),
-            _ => Bytes::new(0),
-        },
-        inodes: 2,
-        layout: is_laid_out.then(|| seed_for(1, &own)),
-        ..Estimate::default()
-    }
 }

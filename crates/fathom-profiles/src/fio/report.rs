@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fathom_base::Nanos;
 use fathom_model::definition::io::{
-    self as definition, IoDirect, IoMeasured, IoSettings, IoTotals,
+    self as definition, IoDirect, IoEngine, IoMeasured, IoSettings, IoTotals,
 };
 use fathom_model::{
     CacheEvidence, CpuEvidence, DataEvidence, DirectEvidence, DurabilityEvidence, Evidence,
@@ -148,7 +148,7 @@ fn evidence(
     Evidence {
         io: Some(io),
         direct: Some(DirectEvidence {
-            requested: settings.direct != IoDirect::No,
+            requested: settings.direct != IoDirect::No && settings.engine != IoEngine::Mmap,
             opened: known.direct,
             transfer_ok: known.direct.then_some(true),
             ..DirectEvidence::default()

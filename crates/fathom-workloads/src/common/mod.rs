@@ -2,7 +2,6 @@
 
 mod case_dir;
 mod compress;
-mod guess;
 mod limits;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -11,9 +10,9 @@ mod tests;
 
 pub(crate) use case_dir::CaseDir;
 pub(crate) use compress::compressible_share;
-pub(crate) use guess::Guess;
 pub(crate) use limits::{check_limits, need_space, need_writable};
 
+pub(crate) use fathom_model::definition::Guess;
 use fathom_model::{Implementation, ImplementationKind};
 
 /// The built-in implementation of a workload in this version of its work.

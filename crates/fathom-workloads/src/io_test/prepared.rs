@@ -56,7 +56,8 @@ impl PreparedIo {
         check_limits(cx, "the preparation", cx.clock.now())?;
         let (source, path) = source(files, &settings, case, cx)?;
         let kind = match path.metadata() {
-            Ok(meta) if meta.file_type().is_block_device() => TargetKind::BlockDevice,
+            // The run holds it exclusively: see `Context::device`.
+            Ok(meta) if meta.file_type().is_block_device() => TargetKind::ClaimedDevice,
             _ => TargetKind::File,
         };
         let mut notes = Vec::new();
@@ -223,7 +224,7 @@ impl PreparedIo {
         let mut trial = report::trial(&self.settings, place, &measured, seen, cx.host);
         trial.evidence.direct = self
             .has_file()
-            .then(|| report::direct(self.settings.direct, place.direct, self.probe.as_ref()));
+            .then(|| report::direct(&self.settings, place.direct, self.probe.as_ref()));
         if let Some(data) = &mut trial.evidence.data {
             data.compressible_share = self.compressible_share;
         }

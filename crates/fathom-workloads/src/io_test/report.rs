@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fathom_io::contents::Filler;
 use fathom_io::{DirectProbe, DirectVerdict, DirectionReport, ExtentMap, IntervalRow, JobReport};
 use fathom_model::definition::io::{
-    self as definition, IoCache, IoDirect, IoMeasured, IoSettings, IoTotals,
+    self as definition, IoCache, IoDirect, IoEngine, IoMeasured, IoSettings, IoTotals,
 };
 use fathom_model::{
     CacheEvidence, ClockEvidence, CpuEvidence, DataEvidence, DirectEvidence, DurabilityEvidence,
@@ -253,11 +253,12 @@ pub(super) fn compressible_share(settings: &IoSettings, is_our_file: bool) -> Op
 
 /// What was asked of direct I/O and what came of it.
 pub(super) fn direct(
-    asked: IoDirect,
+    settings: &IoSettings,
     is_direct: bool,
     probe: Option<&DirectProbe>,
 ) -> DirectEvidence {
-    let requested = asked != IoDirect::No;
+    // A mapping is the page cache: nothing else was asked for.
+    let requested = settings.direct != IoDirect::No && settings.engine != IoEngine::Mmap;
     let alignment = probe.and_then(|probe| probe.alignment);
     let verdict = probe.map(|probe| probe.verdict);
     DirectEvidence {

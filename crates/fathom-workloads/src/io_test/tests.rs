@@ -260,7 +260,7 @@ fn an_existing_file_is_read_and_left_alone() {
     let path = bench.directory().join("mine");
     std::fs::write(&path, vec![7; 1 << 20]).unwrap();
     bench.device = Some(path.clone());
-    bench.host.target.kind = TargetKind::File;
+    bench.host.target.kind = fathom_model::TargetKind::File;
     bench.host.target.path = path.display().to_string();
     let typed = [("size", "1MiB"), ("runtime", "20ms"), ("ramp", "0s")];
     let case = Bench::case(&IoTest::new(), &typed);

@@ -2,6 +2,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use fathom_base::{Bytes, Cancel, Clock, IoContext, Nanos};
 use fathom_model::TestError;
@@ -19,11 +20,13 @@ pub(super) struct Database {
     pub(super) statements: Arc<[String]>,
 }
 
-/// When a copy gives up.
+/// When a copy gives up, and where it counts.
 pub(super) struct Limits<'a> {
     pub(super) cancel: &'a Cancel,
     pub(super) clock: &'a dyn Clock,
     pub(super) deadline: Nanos,
+    /// Rows inserted by all copies, for the progress.
+    pub(super) rows_done: &'a AtomicU64,
 }
 
 /// What a copy did.
@@ -99,6 +102,7 @@ impl Database {
             let after = limits.clock.now();
             inserts.record(after.since(before).as_u64());
             before = after;
+            limits.rows_done.fetch_add(1, Ordering::Relaxed);
         }
         Ok(())
     }

@@ -12,7 +12,10 @@ mod tests;
 mod vfs;
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Barrier};
+use std::time::Duration;
 
 use fathom_base::{Bytes, Nanos};
 use fathom_model::definition::sqlite::{
@@ -129,10 +132,6 @@ impl Prepared for PreparedSqlite {
     fn run_once(&mut self, cx: &Context<'_>) -> Result<Trial, TestError> {
         let started = cx.clock.now();
         check_limits(cx, "the trial", started)?;
-        (cx.progress)(Progress {
-            phase: "insert".to_owned(),
-            ..Progress::default()
-        });
         let measured = self.measure(cx);
         let trial = measured.and_then(|measured| {
             for copy in self.copies() {
@@ -172,47 +171,77 @@ impl PreparedSqlite {
 
     /// Runs all copies at once, each on a thread of its own, and waits for the last.
     fn measure(&self, cx: &Context<'_>) -> Result<Measured, TestError> {
-        let barrier = Barrier::new(self.settings.copies as usize + 1);
-        let copies: Vec<Database> = self.copies().collect();
+        let databases: Vec<Database> = self.copies().collect();
+        let barrier = Barrier::new(databases.len() + 1);
+        let rows_done = AtomicU64::new(0);
+        let (ended, endings) = channel();
         std::thread::scope(|scope| {
-            let threads: Vec<_> = copies
-                .iter()
-                .map(|copy| {
-                    let limits = database::Limits {
-                        cancel: cx.cancel,
-                        clock: cx.clock,
-                        deadline: cx.deadline,
-                    };
-                    let barrier = &barrier;
-                    scope.spawn(move || {
-                        barrier.wait();
-                        copy.run(&limits)
-                    })
-                })
-                .collect();
+            let mut threads = Vec::new();
+            for database in &databases {
+                let limits = database::Limits {
+                    cancel: cx.cancel,
+                    clock: cx.clock,
+                    deadline: cx.deadline,
+                    rows_done: &rows_done,
+                };
+                let (barrier, ended) = (&barrier, ended.clone());
+                threads.push(scope.spawn(move || {
+                    barrier.wait();
+                    // The receiver is gone only when the main thread panicked.
+                    let _ = ended.send(database.run(&limits));
+                }));
+            }
+            drop(ended);
             let witness = cx.observer.begin();
             let began = cx.clock.now();
             barrier.wait();
-            let mut all = DatabaseReport::default();
-            let mut first_error = None;
-            for thread in threads {
-                match thread.join() {
-                    Ok(Ok(report)) => all.absorb(&report),
-                    Ok(Err(error)) => first_error = first_error.or(Some(error)),
-                    Err(_) => first_error = Some(WorkloadError::Panicked.into()),
-                }
-            }
+            let outcome = self.wait(&endings, &rows_done, cx);
             let elapsed = cx.clock.now().since(began);
             let host = witness.end();
-            match first_error {
-                Some(error) => Err(error),
-                None => Ok(Measured {
-                    elapsed,
-                    report: all,
-                    host,
-                }),
+            for thread in threads {
+                // A panic was seen as an ending that did not come.
+                let _ = thread.join();
             }
+            outcome.map(|report| Measured {
+                elapsed,
+                report,
+                host,
+            })
         })
+    }
+
+    /// Takes the reports of all copies, telling the progress meanwhile.
+    fn wait(
+        &self,
+        endings: &Receiver<Result<DatabaseReport, TestError>>,
+        rows_done: &AtomicU64,
+        cx: &Context<'_>,
+    ) -> Result<DatabaseReport, TestError> {
+        const LOOK: Duration = Duration::from_millis(250);
+        let mut all = DatabaseReport::default();
+        let mut first_error = None;
+        let mut missing = self.settings.copies;
+        while missing > 0 {
+            match endings.recv_timeout(LOOK) {
+                Ok(Ok(report)) => all.absorb(&report),
+                Ok(Err(error)) => first_error = first_error.or(Some(error)),
+                Err(RecvTimeoutError::Disconnected) => return Err(WorkloadError::Panicked.into()),
+                Err(RecvTimeoutError::Timeout) => {
+                    (cx.progress)(self.progress(rows_done.load(Ordering::Relaxed)));
+                    continue;
+                }
+            }
+            missing -= 1;
+        }
+        first_error.map_or(Ok(all), Err)
+    }
+
+    fn progress(&self, rows_done: u64) -> Progress {
+        Progress {
+            phase: "insert".to_owned(),
+            fraction: Some(rows_done as f64 / self.settings.rows_in_all() as f64),
+            rate: format!("{rows_done} rows"),
+        }
     }
 
     fn trial(&self, cx: &Context<'_>, measured: Measured) -> Trial {

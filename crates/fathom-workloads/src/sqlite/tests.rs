@@ -90,6 +90,7 @@ fn lost_rows_and_a_broken_file_fail_the_trial() {
         cancel: cx.cancel,
         clock: cx.clock,
         deadline: cx.deadline,
+        rows_done: &std::sync::atomic::AtomicU64::new(0),
     };
     database.run(&limits).unwrap();
     database.verify(30).unwrap();

@@ -1,5 +1,6 @@
 //! Test `io`: reads, writes, mixes and discards of one file or device.
 
+mod estimate;
 mod metrics;
 mod options;
 mod pts;
@@ -7,6 +8,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
+pub use estimate::estimate;
 pub use metrics::{
     IoDirection, IoMeasured, IoTotals, metrics, percentile_needs, unit_of_percentile, values,
 };

@@ -43,7 +43,7 @@ impl IoMode {
 menu! {
     /// How operations reach the kernel.
     "engine" IoEngine {
-        Auto = "auto" "io_uring, else libaio, else psync; the result says which",
+        Auto = "auto" "io_uring, else libaio, else a pool of threads; the result says which",
         IoUring = "io_uring" "io_uring_enter(2)",
         Libaio = "libaio" "io_submit(2)",
         Psync = "psync" "pread(2) and pwrite(2), one at a time",

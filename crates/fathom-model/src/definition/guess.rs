@@ -1,23 +1,27 @@
 use fathom_base::{Bytes, Nanos};
-use fathom_model::TargetInfo;
+
+use crate::machine::TargetInfo;
+
+#[cfg(test)]
+mod tests;
 
 /// What a target of this kind is expected to do, for plans only: never part of a result.
 ///
 /// The rates are upper ends for the kind, so that estimates of bytes are not exceeded; the times of
 /// a flush are typical ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Guess {
+pub struct Guess {
     /// Bytes a second at most.
-    pub(crate) bytes_per_second: u64,
+    pub bytes_per_second: u64,
     /// The shortest time a small write takes.
-    pub(crate) write_ns: u64,
+    pub write_ns: u64,
     /// Time of a flush.
-    pub(crate) flush_ns: u64,
+    pub flush_ns: u64,
 }
 
 impl Guess {
     /// By what the target is made of.
-    pub(crate) fn of(target: &TargetInfo) -> Self {
+    pub fn of(target: &TargetInfo) -> Self {
         let guess = |mb: u64, write_us: u64, flush_us: u64| Self {
             bytes_per_second: mb * 1_000_000,
             write_ns: write_us * 1000,
@@ -60,13 +64,7 @@ impl Guess {
 
     /// Bytes written in `time` with `in_flight` operations of `block` at a time, each followed by a
     /// flush or not.
-    pub(crate) fn written(
-        &self,
-        time: Nanos,
-        block: Bytes,
-        in_flight: u64,
-        is_flushed: bool,
-    ) -> Bytes {
+    pub fn written(&self, time: Nanos, block: Bytes, in_flight: u64, is_flushed: bool) -> Bytes {
         let each_ns = match is_flushed {
             true => self.write_ns + self.flush_ns / 4,
             false => self.write_ns,
@@ -77,7 +75,7 @@ impl Guess {
     }
 
     /// Time to write so many bytes in order, on the slow side.
-    pub(crate) fn time_to_write(&self, bytes: Bytes) -> Nanos {
+    pub fn time_to_write(&self, bytes: Bytes) -> Nanos {
         let slow = self.bytes_per_second as f64 / 4.0;
         Nanos::from_secs_f64(bytes.as_u64() as f64 / slow.max(1.0))
     }
