@@ -40,7 +40,7 @@ use fathom_base::{Bytes, Cancel, Nanos, Percent};
 use fathom_io::{
     BlockSizes, ClockChoice, Contents, Cursor, Distribution, EngineKind, EngineOptions, JobReport,
     JobSpec, Mode, NoHooks, OnError, OpenSync, Pace, Stamps, Stop, SyncKind, SyncPolicy, Target,
-    TargetKind, Verify, run,
+    TargetKind, Verify, evict, run,
 };
 
 type AnyError = Box<dyn Error>;
@@ -211,6 +211,12 @@ fn prepare(arguments: &Arguments, spec: &JobSpec) -> Result<(), AnyError> {
     }
     if arguments.flag("warm", "0") {
         run(&pass(Mode::Read, None), &NoHooks, &Cancel::new())?;
+    }
+    if arguments.flag("evict", "0") {
+        let left = evict(&spec.target.path)?.after.resident;
+        if left > Bytes::new(0) {
+            return Err(format!("{left} stayed in the page cache").into());
+        }
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! From what each job counted to one report.
 
-use fathom_base::Nanos;
+use fathom_base::{Nanos, Rate};
 use fathom_stats::Histogram;
 
 use crate::error::IoError;
@@ -16,6 +16,8 @@ use crate::worker::{KindTally, Outcome, Row, ThreadCpu, add_cell, coalesce};
 const SLOW_CLOCK_NS: f64 = 100.0;
 /// A clock that drifts by more than this is noted.
 const DRIFT_PPM: f64 = 500.0;
+/// A rate below this share of the one asked for is noted.
+const REACHED: f64 = 0.99;
 
 /// What the leading thread knows of a run.
 #[derive(Debug)]
@@ -74,7 +76,7 @@ pub(crate) fn merge(
         ns => sum as f64 / ns as f64,
     };
     let area = outcomes.iter().map(|o| o.tally.area).sum();
-    let inside = outcomes.iter().map(|o| o.tally.inside_ns).sum();
+    let inside = outcomes.iter().map(|o| o.tally.inside_ns()).sum();
     let mut notes = measured.notes;
     let mut features = Vec::new();
     for outcome in &mut outcomes {
@@ -118,7 +120,24 @@ pub(crate) fn merge(
         notes,
     };
     assert_books_balance(&report);
-    Ok(report)
+    Ok(with_pace_note(spec, report))
+}
+
+/// Says so when a closed loop did not reach its rate.
+fn with_pace_note(spec: &JobSpec, mut report: JobReport) -> JobReport {
+    if let Pace::Closed(rate) = spec.pace {
+        let share = match rate {
+            Rate::Operations(per_second) => report.iops() / per_second,
+            Rate::Bytes(per_second) => report.bytes_per_second() / per_second as f64,
+        };
+        if share < REACHED {
+            report.notes.push(Note {
+                kind: NoteKind::Pace,
+                text: format!("the rate reached is {:.1} % of {rate}", share * 100.0),
+            });
+        }
+    }
+    report
 }
 
 /// Every figure of a report comes from the same operations, or there is a bug of ours.

@@ -64,15 +64,7 @@ pub fn run(spec: &JobSpec, hooks: &dyn Hooks, cancel: &Cancel) -> Result<JobRepo
         _ => Some(crate::target::prepare(&used)?),
     };
     let depth = effective_depth(&used, engine);
-    if depth < used.depth {
-        notes.push(Note {
-            kind: NoteKind::Depth,
-            text: format!(
-                "{engine} does one operation at a time: depth 1, not {}",
-                used.depth
-            ),
-        });
-    }
+    note_depth(&used, depth, &mut notes);
     let shared = Arc::new(Shared {
         cancel: cancel.clone(),
         stop: AtomicBool::new(false),
@@ -103,6 +95,25 @@ pub fn run(spec: &JobSpec, hooks: &dyn Hooks, cancel: &Cancel) -> Result<JobRepo
     measured.clock_name = leader.clock.name();
     measured.clock_read_ns = leader.clock.cost_ns();
     merge(&shared.spec, outcomes, measured)
+}
+
+/// Says why no more than one operation will be in flight.
+fn note_depth(spec: &JobSpec, depth: u32, notes: &mut Vec<Note>) {
+    let engine = spec.engine;
+    let text = if depth < spec.depth {
+        format!(
+            "{engine} does one operation at a time: depth 1, not {}",
+            spec.depth
+        )
+    } else if engine == EngineKind::Libaio && !spec.direct && depth > 1 {
+        "libaio without O_DIRECT: the kernel completes each operation inside io_submit".to_owned()
+    } else {
+        return;
+    };
+    notes.push(Note {
+        kind: NoteKind::Depth,
+        text,
+    });
 }
 
 /// What a job's thread says.

@@ -8,6 +8,9 @@ use super::{Engine, EngineFailure, Op, Queued, Setup, Wait, discard};
 use crate::error::Unavailable;
 use crate::source::Kind;
 
+#[cfg(test)]
+mod tests;
+
 const IOCB_CMD_PREAD: u16 = 0;
 const IOCB_CMD_PWRITE: u16 = 1;
 /// First word of a completion ring that user space may read.

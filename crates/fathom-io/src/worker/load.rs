@@ -56,6 +56,40 @@ const IDLE: Slot = Slot {
     submitted_ns: 0,
 };
 
+/// A stack of slots: the one used last is used next, while its buffer is in the cache.
+struct FreeSlots {
+    slots: Box<[u32]>,
+    count: usize,
+}
+
+impl FreeSlots {
+    fn all(depth: u32) -> Self {
+        Self {
+            slots: (0..depth).rev().collect(),
+            count: depth as usize,
+        }
+    }
+
+    #[inline(always)]
+    const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    #[inline(always)]
+    fn pop(&mut self) -> Option<u32> {
+        let top = self.count.checked_sub(1)?;
+        self.count = top;
+        self.slots.get(top).copied()
+    }
+
+    #[inline(always)]
+    fn push(&mut self, slot: u32) {
+        // A slot comes back once, so there is room.
+        self.slots[self.count] = slot;
+        self.count += 1;
+    }
+}
+
 /// State of a job's loop.
 pub(crate) struct Load<'a> {
     shared: &'a Shared,
@@ -68,7 +102,7 @@ pub(crate) struct Load<'a> {
     file: Option<File>,
     tally: Tally,
     slots: Vec<Slot>,
-    free: Vec<u32>,
+    free: FreeSlots,
     /// Slots whose operation must be queued again.
     again: Vec<u32>,
     /// The last stamp taken.
@@ -113,7 +147,7 @@ impl<'a> Load<'a> {
             file,
             tally: Tally::new(spec.interval.as_u64(), is_open),
             slots: vec![IDLE; depth as usize],
-            free: (0..depth).rev().collect(),
+            free: FreeSlots::all(depth),
             again: Vec::with_capacity(depth as usize),
             now_ns: 0,
             in_flight: 0,
@@ -233,7 +267,9 @@ impl<'a> Load<'a> {
         }
         let mut room = batch;
         while room > 0 && !self.closing && !self.sync_due {
-            let Some(&slot) = self.free.last() else { break };
+            if self.free.is_empty() {
+                break;
+            }
             let mut due_ns = self.now_ns;
             if !self.pacer.is_unpaced() {
                 self.now_ns = self.clock.now();
@@ -252,7 +288,7 @@ impl<'a> Load<'a> {
                 self.closing = true;
                 break;
             };
-            self.free.pop();
+            let Some(slot) = self.free.pop() else { break };
             self.pacer.advance(step.length);
             self.launch(engine, slot, step, due_ns);
             room -= 1;
@@ -297,7 +333,7 @@ impl<'a> Load<'a> {
             submitted_ns,
         };
         self.in_flight += 1;
-        self.tally.flow(submitted_ns, 1);
+        self.tally.enter(submitted_ns);
         self.cell.watches[slot as usize].begin(submitted_ns, step.kind, step.offset);
         self.queue(engine, slot);
     }
@@ -366,25 +402,25 @@ impl<'a> Load<'a> {
         if self.per_io {
             self.now_ns = self.clock.now();
         }
-        let state = self.slots[slot as usize];
+        let state = &self.slots[slot as usize];
         if result != i64::from(state.step.length - state.moved) {
             self.complete_oddly(slot, result);
             return;
         }
         let end_ns = self.now_ns;
-        let Step { kind, length, .. } = state.step;
-        self.leave(slot, kind, end_ns);
+        let step = state.step;
         let times = (state.start_ns, state.submitted_ns, end_ns);
-        self.tally.record(kind, u64::from(length), times);
+        self.leave(slot, step.kind, end_ns);
+        self.tally.record(step.kind, u64::from(step.length), times);
         if self.verifies {
-            self.verify(slot, state.step);
+            self.verify(slot, step);
         }
     }
 
     /// Frees the slot of an operation that is over.
     #[inline(always)]
     fn leave(&mut self, slot: u32, kind: Kind, end_ns: u64) {
-        self.tally.flow(end_ns, -1);
+        self.tally.leave(end_ns);
         self.cell.watches[slot as usize].end();
         self.in_flight -= 1;
         self.writes_in_flight -= u32::from(kind == Kind::Write);
@@ -525,13 +561,11 @@ impl<'a> Load<'a> {
     /// Shows progress to the leading thread.
     #[inline(always)]
     fn publish(&self) {
-        self.cell.ops.store(self.tally.all_ops, Ordering::Relaxed);
-        self.cell
-            .bytes
-            .store(self.tally.all_bytes, Ordering::Relaxed);
-        self.cell
-            .in_flight
-            .store(u64::from(self.in_flight), Ordering::Relaxed);
+        let (ops, bytes) = self.tally.all();
+        self.cell.ops.store(ops, Ordering::Relaxed);
+        self.cell.bytes.store(bytes, Ordering::Relaxed);
+        let in_flight = u64::from(self.in_flight);
+        self.cell.in_flight.store(in_flight, Ordering::Relaxed);
     }
 
     /// The sync that is due.
@@ -574,10 +608,11 @@ impl<'a> Load<'a> {
         if let Some(watch) = watch {
             watch.end();
         }
-        self.tally.flow(self.now_ns, 0);
+        self.tally.pass(self.now_ns);
         match result {
             Ok(()) => {
-                self.tally.record_sync(start_ns, self.now_ns);
+                let times = (start_ns, start_ns, self.now_ns);
+                self.tally.record(Kind::Sync, 0, times);
                 Ok(self.now_ns.saturating_sub(start_ns))
             }
             Err(source) if self.shared.spec.on_error == OnError::Count => {

@@ -60,9 +60,13 @@ pub(crate) struct Tally {
     in_flight: u64,
     /// Time of operations in flight: sum of lengths of time times number in flight.
     pub(crate) area: u128,
+    /// The part of it since the last border; fits 64 bits for 6 days at the greatest depth.
+    area_part: u64,
     area_until: u64,
-    /// The same from the operations: the parts of their times that lie inside the window.
-    pub(crate) inside_ns: u128,
+    /// Parts of operations' times that lie before the window, of those that ended in it.
+    before_ns: u128,
+    /// Parts that lie inside, of those that ended after it.
+    late_ns: u128,
     /// The last moment anything was counted.
     pub(crate) last_ns: u64,
     pub(crate) most_in_flight: u64,
@@ -71,9 +75,6 @@ pub(crate) struct Tally {
     /// Processor time over the window so far.
     pub(crate) cpu: ThreadCpu,
     has_service: bool,
-    /// Everything counted since the start, for the progress display.
-    pub(crate) all_ops: u64,
-    pub(crate) all_bytes: u64,
 }
 
 impl Tally {
@@ -90,16 +91,16 @@ impl Tally {
             interval_ns,
             in_flight: 0,
             area: 0,
+            area_part: 0,
             area_until: 0,
-            inside_ns: 0,
+            before_ns: 0,
+            late_ns: 0,
             last_ns: 0,
             most_in_flight: 0,
             outside: OutsideReport::default(),
             cpu_start: ThreadCpu::default(),
             cpu: ThreadCpu::default(),
             has_service,
-            all_ops: 0,
-            all_bytes: 0,
         }
     }
 
@@ -115,21 +116,37 @@ impl Tally {
         }
     }
 
-    /// Operations went into flight (`+1`) or left it (`-1`) at `now_ns`.
+    /// An operation went into flight at `now_ns`.
     #[inline(always)]
-    pub(crate) fn flow(&mut self, now_ns: u64, change: i64) {
-        if now_ns >= self.border_ns {
-            self.cross(now_ns);
-        }
-        let lasted = now_ns.saturating_sub(self.area_until);
-        self.area += u128::from(self.in_flight) * u128::from(lasted);
-        self.area_until = self.area_until.max(now_ns);
-        self.in_flight = self.in_flight.wrapping_add_signed(change);
+    pub(crate) fn enter(&mut self, now_ns: u64) {
+        self.pass(now_ns);
+        self.in_flight += 1;
         self.most_in_flight = self.most_in_flight.max(self.in_flight);
     }
 
-    /// Counts an operation that ended at `end_ns`; [`Tally::flow`] was told before. Its latency
-    /// counts from `start_ns`, its service from `submitted_ns`; these differ in an open loop.
+    /// An operation came back at `now_ns`.
+    #[inline(always)]
+    pub(crate) fn leave(&mut self, now_ns: u64) {
+        self.pass(now_ns);
+        self.in_flight -= 1;
+    }
+
+    /// Time passed until `now_ns`.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, now_ns: u64) {
+        if now_ns >= self.border_ns {
+            self.cross(now_ns);
+        }
+        // Stamps of one thread do not go back; after the window nothing passes any more.
+        let lasted = now_ns.saturating_sub(self.area_until);
+        self.area_part = self
+            .area_part
+            .wrapping_add(self.in_flight.wrapping_mul(lasted));
+        self.area_until += lasted;
+    }
+
+    /// Counts an operation that ended at `end_ns`, after [`Tally::leave`]. Its latency counts from
+    /// `start_ns`, its service from `submitted_ns`; these differ in an open loop.
     #[inline(always)]
     pub(crate) fn record(
         &mut self,
@@ -137,8 +154,6 @@ impl Tally {
         bytes: u64,
         (start_ns, submitted_ns, end_ns): (u64, u64, u64),
     ) {
-        self.all_ops += 1;
-        self.all_bytes += bytes;
         if self.phase != Phase::Window {
             self.record_outside(kind, bytes, submitted_ns);
             return;
@@ -157,8 +172,9 @@ impl Tally {
         cell.bytes += bytes;
         cell.latency_sum_ns += ns;
         cell.latency_max_ns = cell.latency_max_ns.max(ns);
-        let inside_ns = end_ns.saturating_sub(submitted_ns.max(self.window_start));
-        self.inside_ns += u128::from(inside_ns);
+        if submitted_ns < self.window_start && kind != Kind::Sync {
+            self.before_ns += u128::from(self.window_start - submitted_ns);
+        }
         self.last_ns = end_ns;
     }
 
@@ -174,16 +190,37 @@ impl Tally {
                 self.outside.late_ops += 1;
                 self.outside.late_bytes += bytes;
                 let start_ns = submitted_ns.max(self.window_start);
-                self.inside_ns += u128::from(self.window_end.saturating_sub(start_ns));
+                self.late_ns += u128::from(self.window_end.saturating_sub(start_ns));
             }
         }
     }
 
-    /// Counts a sync; it moves no bytes and is not in flight as transfers are.
-    pub(crate) fn record_sync(&mut self, start_ns: u64, end_ns: u64) {
-        let inside_ns = self.inside_ns;
-        self.record(Kind::Sync, 0, (start_ns, start_ns, end_ns));
-        self.inside_ns = inside_ns;
+    /// Operations and bytes since the start, ramp included.
+    #[inline(always)]
+    pub(crate) fn all(&self) -> (u64, u64) {
+        let outside = &self.outside;
+        let mut ops = outside.ramp_ops + outside.late_ops;
+        let mut bytes = outside.ramp_bytes + outside.late_bytes;
+        for kind in &self.kinds[..Kind::Sync as usize] {
+            ops += kind.ops;
+            bytes += kind.bytes;
+        }
+        (ops, bytes)
+    }
+
+    /// The area from the operations instead: the parts of their service times that lie inside
+    /// the window.
+    pub(crate) fn inside_ns(&self) -> u128 {
+        let transfers = &self.kinds[..Kind::Sync as usize];
+        let sum = |kind: &KindTally| {
+            u128::from(if self.has_service {
+                kind.service.sum()
+            } else {
+                kind.latency.sum()
+            })
+        };
+        let all: u128 = transfers.iter().map(sum).sum();
+        all.saturating_sub(self.before_ns) + self.late_ns
     }
 
     /// Counts a failed operation.
@@ -207,6 +244,7 @@ impl Tally {
     #[cold]
     #[inline(never)]
     fn cross(&mut self, now_ns: u64) {
+        self.area += u128::from(std::mem::take(&mut self.area_part));
         if self.phase == Phase::Ramp {
             self.phase = Phase::Window;
             self.area = 0;
@@ -246,6 +284,7 @@ impl Tally {
 
     fn close_window(&mut self, end_ns: u64) {
         let lasted = end_ns.saturating_sub(self.area_until);
+        self.area += u128::from(std::mem::take(&mut self.area_part));
         self.area += u128::from(self.in_flight) * u128::from(lasted);
         self.area_until = u64::MAX;
         self.last_ns = end_ns;
@@ -260,7 +299,10 @@ impl Tally {
             self.cross(now_ns);
         }
         match self.phase {
-            Phase::Ramp => self.area = 0,
+            Phase::Ramp => {
+                self.area = 0;
+                self.late_ns = 0;
+            }
             Phase::Window => self.close_window(self.last_ns),
             Phase::After => {}
         }

@@ -11,3 +11,4 @@ mod faults;
 mod layout;
 mod probes;
 mod reports;
+mod restrictions;

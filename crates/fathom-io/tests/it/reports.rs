@@ -275,6 +275,17 @@ fn a_closed_rate_is_kept() {
 }
 
 #[test]
+fn a_rate_that_is_not_reached_is_noted() {
+    let mut job = virtual_job();
+    job.stop = runtime(100);
+    job.pace = Pace::Closed(Rate::Operations(1e7));
+    let report = measure(&job).unwrap();
+    assert!(report.notes.iter().any(|n| n.kind == NoteKind::Pace));
+    job.pace = Pace::Closed(Rate::Operations(1e4));
+    assert!(measure(&job).unwrap().notes.is_empty());
+}
+
+#[test]
 fn an_open_loop_counts_from_the_due_time() {
     let mut job = virtual_job();
     job.stop = runtime(100);

@@ -5,8 +5,8 @@ use crate::source::Kind;
 
 /// One read of `bytes` from `start` to `end`.
 fn read(tally: &mut Tally, start: u64, end: u64, bytes: u64) {
-    tally.flow(start, 1);
-    tally.flow(end, -1);
+    tally.enter(start);
+    tally.leave(end);
     tally.record(Kind::Read, bytes, (start, start, end));
 }
 
@@ -95,16 +95,16 @@ fn too_many_rows_are_merged_in_pairs() {
 #[test]
 fn time_in_flight_is_counted_inside_the_window_only() {
     let mut tally = tally(1000, (100, 200));
-    tally.flow(0, 1);
-    tally.flow(50, 1);
+    tally.enter(0);
+    tally.enter(50);
     // Two in flight when the window opens, one from 150 on, still there when it closes.
-    tally.flow(150, -1);
+    tally.leave(150);
     tally.record(Kind::Read, 1, (0, 0, 150));
-    tally.flow(300, -1);
+    tally.leave(300);
     tally.record(Kind::Read, 1, (50, 50, 300));
     tally.finish(300);
     assert_eq!(tally.area, 2 * 50 + 50);
-    assert_eq!(tally.inside_ns, tally.area, "the operations say the same");
+    assert_eq!(tally.inside_ns(), tally.area, "the operations say the same");
     assert_eq!(tally.most_in_flight, 2);
 }
 
@@ -141,7 +141,7 @@ proptest! {
         prop_assert_eq!(sum(|c| c.bytes), expected * 10);
         prop_assert_eq!(sum(|c| c.latency_sum_ns), latency);
         prop_assert!(tally.rows.len() <= MAX_ROWS);
-        prop_assert_eq!(tally.inside_ns, tally.area);
+        prop_assert_eq!(tally.inside_ns(), tally.area);
         if end == u64::MAX && expected > 0 {
             let last_row = (tally.last_ns - 200) / tally.interval_ns;
             prop_assert_eq!(tally.rows.len() as u64, last_row + 1);
