@@ -30,7 +30,9 @@ pub fn judge_trial(case: &Case, target: Option<&TargetInfo>, trial: &Trial) -> V
     if trial.error.is_some() {
         return Verdict::default();
     }
-    let mut verdict = judge(&Facts::of(case, target), &trial.evidence);
+    let mut facts = Facts::of(case, target);
+    facts.latency_ns_max = trial.histograms.values().filter_map(|h| h.max()).max();
+    let mut verdict = judge(&facts, &trial.evidence);
     if verdict.level != Level::Unjudged {
         account::few_samples(trial, &mut verdict);
         device::flush_too_fast(trial, &mut verdict);
@@ -109,8 +111,8 @@ impl<'a> Seen<'a> {
         let drives = devices
             .filter(|devices| !devices.is_empty())
             .map(|devices| DriveSum {
-                read_bytes: devices.iter().map(|device| device.read_bytes).sum(),
-                written_bytes: devices.iter().map(|device| device.written_bytes).sum(),
+                read_bytes: total(devices.iter().map(|device| device.read_bytes)),
+                written_bytes: total(devices.iter().map(|device| device.written_bytes)),
             });
         Self {
             facts,
@@ -163,14 +165,18 @@ impl<'a> Seen<'a> {
 /// Requests in flight when the window begins are counted by the drive and not by us, and the other
 /// way round at its end; file systems add a few blocks of their own.
 fn slack(io: &crate::IoEvidence) -> u64 {
-    let mean = (io.read_bytes + io.written_bytes)
-        .checked_div(io.operations)
-        .unwrap_or(0);
+    let bytes = io.read_bytes.saturating_add(io.written_bytes);
+    let mean = bytes.checked_div(io.operations).unwrap_or(0);
     let block = io.block_size_bytes.unwrap_or(mean.saturating_mul(4));
     let in_flight = io.depth_total.max(1).saturating_mul(block);
     in_flight
         .saturating_mul(2)
         .saturating_add(limits::BORDER_BYTES)
+}
+
+/// A sum that stays at the largest number instead of starting over; evidence may be from a file.
+fn total(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
 }
 
 /// `12.3 %`, without a sign of precision that is not there.

@@ -9,26 +9,48 @@ use super::{Seen, limits, percent, reason};
 pub(super) fn little(seen: &Seen<'_>, verdict: &mut Verdict) {
     let Some(io) = &seen.evidence.io else { return };
     let is_measured = io.in_flight_mean > 0.0 && io.latency_ns_mean > 0.0 && io.window_ns > 0;
-    if !is_measured || io.operations < limits::LITTLE_OPERATIONS {
+    if !is_measured || io.operations < limits::LITTLE_OPERATIONS || io.errors > 0 {
         return;
     }
-    let operations = io.operations as f64;
-    let expected = operations * io.latency_ns_mean / io.window_ns as f64;
-    // Requests in flight at the borders are counted on one side only.
-    let border = 2.0 * io.depth_total as f64 / operations;
+    let (operations, window) = (io.operations as f64, io.window_ns as f64);
+    let expected = operations * io.latency_ns_mean / window;
+    // Requests in flight at the borders are counted in full or not at all, by their latency, and
+    // in part, by their number: each for at most the longest latency seen.
+    let longest = seen
+        .facts
+        .latency_ns_max
+        .map_or(io.latency_ns_mean * 2.0, |max| max as f64);
+    let border = io.depth_total as f64 * longest / (window * io.in_flight_mean);
+    let allowed = limits::LITTLE + border.max(2.0 * io.depth_total as f64 / operations);
     let difference = (expected - io.in_flight_mean).abs() / io.in_flight_mean;
-    if difference > limits::LITTLE + border {
-        let text = format!(
-            "Rate x mean latency gives {expected:.3} requests in flight, counted were {:.3} \
-             ({} apart; allowed are {}).",
-            io.in_flight_mean,
-            percent(difference),
-            percent(limits::LITTLE + border)
-        );
-        let short = "latency and rate disagree";
-        verdict.object(Level::Invalid, reason("littles-law", short, text));
+    if difference <= allowed {
+        return;
     }
+    let mut text = format!(
+        "Rate x mean latency gives {expected:.3} requests in flight, counted were {:.3} ({} \
+         apart; allowed are {}).",
+        io.in_flight_mean,
+        percent(difference),
+        percent(allowed)
+    );
+    // Requests the window left behind have no latency; a stall at its end looks like this, too.
+    let left_behind = seen.evidence.counts.get(LEFT_BEHIND).copied().unwrap_or(0) as f64;
+    let is_stall = io.in_flight_mean - expected <= left_behind && left_behind > 0.0;
+    let (level, short) = match is_stall {
+        true => {
+            text.push_str(&format!(
+                " {left_behind} requests were unfinished when the window ended: they may have \
+                 been stalled."
+            ));
+            (Level::Suspect, "requests stalled at the end")
+        }
+        false => (Level::Invalid, "latency and rate disagree"),
+    };
+    verdict.object(level, reason("littles-law", short, text));
 }
+
+/// The engine's count of requests that were in flight when the window ended.
+const LEFT_BEHIND: &str = "late-operations";
 
 /// Every account of the same operations gives the same number.
 pub(super) fn counts(seen: &Seen<'_>, verdict: &mut Verdict) {

@@ -38,6 +38,8 @@ pub struct Facts {
     pub physical_block_bytes: Option<u64>,
     /// A drive is a hypervisor's.
     pub is_virtual: bool,
+    /// The longest latency of the trial, where there are histograms.
+    pub latency_ns_max: Option<u64>,
     /// Share of the file system that was in use when the target was looked at.
     pub fill_share: Option<f64>,
 }

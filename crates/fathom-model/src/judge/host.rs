@@ -4,6 +4,7 @@ use fathom_base::Bytes;
 
 use crate::verdict::{Level, Verdict};
 
+use super::facts::Scope;
 use super::{Seen, limits, percent, reason};
 
 /// The thread that submits must not be what is measured.
@@ -27,7 +28,12 @@ pub(super) fn generator(seen: &Seen<'_>, verdict: &mut Verdict) {
         percent(busiest.min(1.0))
     );
     let short = format!("CPU-bound ({})", percent(busiest.min(1.0)));
-    verdict.object(Level::Suspect, reason("generator-bound", short, text));
+    let reason = reason("generator-bound", short, text);
+    // The CPU's work belongs to a whole workload.
+    match seen.facts.scope {
+        Scope::Device => verdict.object(Level::Suspect, reason),
+        Scope::Stack => verdict.note(reason),
+    }
 }
 
 /// Time the hypervisor or a quota took away.

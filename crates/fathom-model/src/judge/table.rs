@@ -48,7 +48,8 @@ fn threshold(id: &str) -> String {
     let p = super::percent;
     match id {
         "littles-law" => format!(
-            "rate x mean latency within {} of the mean in flight (from {} operations on)",
+            "rate x mean latency within {} of the mean in flight, more where long requests cross \
+             the window's borders (from {} operations on)",
             p(l::LITTLE),
             l::LITTLE_OPERATIONS
         ),
@@ -273,7 +274,8 @@ const ROWS: [Row; 27] = [
     Row {
         id: "generator-bound",
         title: "The test is not limited by its own CPU",
-        meaning: "A submitting thread that never waits cannot ask for more.",
+        meaning: "A submitting thread that never waits cannot ask for more. For tests of a whole \
+                  workload it is only noted.",
         worst: Level::Suspect,
         advice: "Use more jobs, io_uring, or larger blocks.",
     },
