@@ -13,6 +13,8 @@ mod tests;
 pub struct Guess {
     /// Bytes a second at most.
     pub bytes_per_second: u64,
+    /// Small writes a second at most.
+    pub writes_per_second: u64,
     /// The shortest time a small write takes.
     pub write_ns: u64,
     /// Time of a flush.
@@ -22,16 +24,17 @@ pub struct Guess {
 impl Guess {
     /// By what the target is made of.
     pub fn of(target: &TargetInfo) -> Self {
-        let guess = |mb: u64, write_us: u64, flush_us: u64| Self {
+        let guess = |mb: u64, kilo_writes: u64, write_us: u64, flush_us: u64| Self {
             bytes_per_second: mb * 1_000_000,
+            writes_per_second: kilo_writes * 1000,
             write_ns: write_us * 1000,
             flush_ns: flush_us * 1000,
         };
         if target.memory.is_some() {
-            return guess(8000, 1, 2);
+            return guess(8000, 3000, 1, 2);
         }
         if target.is_network {
-            return guess(1200, 200, 5000);
+            return guess(1200, 100, 200, 5000);
         }
         let drives = target.drives.len().max(1) as u64;
         let kind = |transport: &str| {
@@ -42,12 +45,12 @@ impl Guess {
         };
         let rotates = target.drives.iter().any(|d| d.rotational == Some(true));
         let mut one = match () {
-            () if kind("nvme") => guess(3500, 10, 1000),
-            () if kind("sata") && rotates => guess(260, 100, 25_000),
-            () if kind("sata") => guess(550, 30, 3000),
-            () if kind("usb") => guess(1000, 100, 10_000),
-            () if kind("mmc") => guess(300, 200, 10_000),
-            () => guess(2000, 20, 3000),
+            () if kind("nvme") => guess(3500, 700, 10, 1000),
+            () if kind("sata") && rotates => guess(260, 2, 100, 25_000),
+            () if kind("sata") => guess(550, 100, 30, 3000),
+            () if kind("usb") => guess(1000, 60, 100, 10_000),
+            () if kind("mmc") => guess(300, 10, 200, 10_000),
+            () => guess(2000, 200, 20, 3000),
         };
         let link: u64 = target
             .drives
@@ -55,6 +58,7 @@ impl Guess {
             .filter_map(|drive| drive.link.as_ref())
             .map(|link| link.bytes_per_second)
             .sum();
+        one.writes_per_second = one.writes_per_second.saturating_mul(drives);
         one.bytes_per_second = match link {
             0 => one.bytes_per_second.saturating_mul(drives),
             link => one.bytes_per_second.saturating_mul(drives).min(link),
@@ -70,7 +74,8 @@ impl Guess {
             false => self.write_ns,
         };
         let by_latency = block.as_u64() as f64 * in_flight as f64 * 1e9 / each_ns.max(1) as f64;
-        let rate = by_latency.min(self.bytes_per_second as f64);
+        let by_count = block.as_u64() as f64 * self.writes_per_second as f64;
+        let rate = by_latency.min(by_count).min(self.bytes_per_second as f64);
         Bytes::new((rate * time.as_secs_f64()) as u64)
     }
 

@@ -3,6 +3,7 @@
 //! under the same names.
 
 mod classic;
+pub mod dbench;
 pub mod fs_mark;
 mod guess;
 pub mod io;

@@ -24,6 +24,11 @@ fn estimates_respect_the_link_the_depth_and_the_flushes() {
     assert_eq!(sequential, Bytes::new(1_969_000_000));
     let one_small = guess.written(second, Bytes::new(4096), 1, false);
     assert_eq!(one_small, Bytes::new(409_600_000));
+    let deep_small = guess.written(second, Bytes::new(4096), 1024, false);
+    assert_eq!(
+        deep_small,
+        Bytes::new(1_969_000_000).min(Bytes::new(700_000 * 4096))
+    );
     let durable = guess.written(second, Bytes::new(4096), 1, true);
     assert!(durable < Bytes::new(20_000_000));
     let memory = TargetInfo {
