@@ -133,15 +133,17 @@ fn finished(header: &RunHeader, builder: &ResultBuilder) -> Outcome {
 }
 
 impl Keeper<'_> {
-    /// Saves what came of a run. The journal goes when everything is in the saved result.
+    /// Saves what came of a run. The journal goes when everything is in the saved result, and when
+    /// there is nothing to go on with.
     fn keep(&self, journal: Journal, header: &RunHeader, mut outcome: Outcome) -> Outcome {
-        let Some(result) = &outcome.result else {
+        let is_whole = outcome.end == RunEnd::Complete;
+        let is_kept = is_whole || outcome.counts.trials > 0;
+        let Some(result) = outcome.result.as_ref().filter(|_| is_kept) else {
+            if let Err(error) = journal.discard() {
+                outcome.error.get_or_insert(error.into());
+            }
             return outcome;
         };
-        let is_whole = outcome.end == RunEnd::Complete;
-        if !is_whole && outcome.counts.trials == 0 {
-            return outcome;
-        }
         let kept = self.save(header, result).and_then(|name| {
             outcome.saved_as = Some(name);
             match is_whole {

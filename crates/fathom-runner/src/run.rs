@@ -83,7 +83,8 @@ pub struct Outcome {
     pub end: RunEnd,
     /// What was recorded; absent when not even the head of the run could be.
     pub result: Option<ResultFile>,
-    /// The name it was saved under.
+    /// The name it was saved under. A run that was stopped before its first trial is not saved,
+    /// and there is nothing to go on with.
     pub saved_as: Option<ResultName>,
     /// Numbers for exit codes and the last line.
     pub counts: Counts,

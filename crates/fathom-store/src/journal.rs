@@ -1,5 +1,6 @@
 //! The journal of a run: one line an event, each safe on disk before the run goes on.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -262,6 +263,39 @@ impl Store {
         }
         runs.sort_by(|a, b| (a.started, &a.run_id).cmp(&(b.started, &b.run_id)));
         Ok(runs)
+    }
+
+    /// Names that unfinished runs will be saved under.
+    pub(crate) fn promised_names(&self) -> Result<BTreeSet<String>, StoreError> {
+        let mut names = BTreeSet::new();
+        for run_id in self.run_ids()? {
+            let path = self.run_directory(&run_id)?.join(JOURNAL);
+            // The rest of a journal may be large.
+            let start = first_lines(&path, 2).unwrap_or_default();
+            let second = start
+                .split(|byte| *byte == b'\n')
+                .nth(1)
+                .unwrap_or_default();
+            if let Ok(Event::RunStarted(header)) = serde_json::from_slice(second) {
+                names.insert(header.name);
+            }
+        }
+        Ok(names)
+    }
+
+    /// Throws an unfinished run away.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] when a process is at it, [`StoreError::NoRun`] when there is none.
+    pub fn discard_run(&self, run_id: &str) -> Result<(), StoreError> {
+        let directory = self.run_directory(run_id)?;
+        if !directory.exists() {
+            return Err(StoreError::NoRun {
+                run: run_id.to_owned(),
+            });
+        }
+        let _lock = lock(&directory, run_id)?;
+        Ok(remove_run(&directory)?)
     }
 
     /// The run a user wants to go on with: by the name of its result or its id, or the newest one

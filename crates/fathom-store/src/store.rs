@@ -134,8 +134,7 @@ impl Store {
     /// # Errors
     /// When the directory cannot be read.
     pub fn fresh_name(&self, name: &ResultName) -> Result<ResultName, StoreError> {
-        let reserved: BTreeSet<String> = self.runs()?.into_iter().map(|run| run.name).collect();
-        self.free_name(name, &reserved)
+        self.free_name(name, &self.promised_names()?)
     }
 
     /// Saves a new result; when the name is taken, a number is put behind it. Says the name it got.

@@ -18,6 +18,8 @@ pub enum Act {
     Writes(f64, u64),
     /// Gives this value, and takes this long instead of the usual time.
     Takes(f64, Nanos),
+    /// Gives a value, and something that cannot be read again once it is written.
+    Unreadable,
     /// Fails with this text.
     Fail(&'static str),
     /// Runs out of space.
@@ -162,6 +164,10 @@ impl Script {
             Act::Value(value) => {
                 self.clock.advance(time);
                 Ok((*value, 0))
+            }
+            Act::Unreadable => {
+                self.clock.advance(time);
+                Ok((1.0, 0))
             }
             Act::Writes(value, bytes) => {
                 self.clock.advance(time);
@@ -334,6 +340,10 @@ impl Prepared for Ready {
             written_bytes: written,
             ..IoEvidence::default()
         });
+        if act == Act::Unreadable {
+            // A second field of this name in the same object.
+            trial.extra.insert("number".to_owned(), "one".into());
+        }
         // The seed is part of what a trial saw, so that tests see that it is the same again.
         trial.evidence.counts.insert("seed".to_owned(), cx.seed);
         Ok(trial)

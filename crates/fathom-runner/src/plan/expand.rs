@@ -219,12 +219,11 @@ fn with_override(row: &Row, option: &OptionInfo, over: &Override) -> Vec<Row> {
     };
     let rows = values.iter().map(|value| {
         let mut new = row.clone();
-        // The label may speak of the value that is replaced; then a new one is made.
-        if row.options.get(option.name).is_some_and(|old| old != value) {
-            new.label.clear();
-        }
-        if values.len() > 1 {
-            new.label = with_values(&new.label, std::iter::once(value.as_str()));
+        // A label may speak of the value that is replaced; what holds now is said after it.
+        let is_replaced = row.options.get(option.name).is_some_and(|old| old != value);
+        if is_replaced || values.len() > 1 {
+            let said = format!("{}={value}", option.name);
+            new.label = with_values(&new.label, std::iter::once(said.as_str()));
         }
         new.options.set(option.name, value);
         if let Source::Suite { places, .. } = &mut new.source {

@@ -120,15 +120,15 @@ fn an_override_reaches_every_case_that_has_the_option() {
     assert_eq!(
         lines(&build(&request).unwrap()),
         [
-            // A label that may speak of the old value is made anew.
-            "scripted 5 | case: a - level: 5".to_owned(),
+            // The label may speak of the old value.
+            "X L2 level=5 | case: a - level: 5".to_owned(),
             "Y | case: b - level: 5".to_owned(),
             format!("Z | level: 2 | {gone}"),
         ]
     );
     request.overrides = vec![over("level", &["5", "6"])];
     let plan = build(&request).unwrap();
-    assert_eq!(lines(&plan)[2], "Y 5 | case: b - level: 5");
+    assert_eq!(lines(&plan)[2], "Y level=5 | case: b - level: 5");
     assert_eq!(plan.header.cases.len(), 5);
     // A comma in a free text is part of it.
     request.overrides = vec![over("case", &["p", "q"])];

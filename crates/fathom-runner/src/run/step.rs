@@ -24,7 +24,7 @@ impl Session<'_> {
         let was_skipped = std::mem::take(&mut self.is_skipping);
         match done.result {
             Ok(_) => self.states[case].is_prepared = true,
-            Err(Failure::Cancelled) if was_skipped => {}
+            Err(Failure::Cancelled | Failure::Error(_)) if was_skipped => {}
             Err(failure) => {
                 let text = self.failure_text(failure)?;
                 self.states[case].prepare_error = Some(format!("preparation failed: {text}"));
@@ -93,7 +93,7 @@ impl Session<'_> {
                 trial
             }
             Ok(None) => failed("the test gave no trial".to_owned()),
-            Err(Failure::Cancelled) if self.is_skipping => return Ok(None),
+            Err(Failure::Cancelled | Failure::Error(_)) if self.is_skipping => return Ok(None),
             Err(failure) => {
                 // After a panic the worker has cleaned the case up.
                 let is_gone = matches!(failure, Failure::Panic(_));
@@ -124,6 +124,13 @@ impl Session<'_> {
     fn record(&mut self, case: usize, number: u32, mut trial: Trial) -> Result<(), Halt> {
         let planned = &self.header.cases[case];
         let id = planned.case.id.clone();
+        if let Err(error) = readable(&trial) {
+            trial = Trial {
+                started: trial.started,
+                duration_ns: trial.duration_ns,
+                ..failed(format!("the test gave what cannot be recorded: {error}"))
+            };
+        }
         trial.id = format!("{}/{id}/{number}", self.header.run_id);
         trial.number = number;
         let event = Event::TrialFinished {
@@ -190,6 +197,13 @@ impl Session<'_> {
         let id = &self.header.cases[case].case.id;
         seed_for(self.header.seed, &format!("{id}/{number}"))
     }
+}
+
+/// Whether a trial can be read again once it is written: one that cannot would make the journal
+/// useless from there on, and the result as a whole.
+fn readable(trial: &Trial) -> Result<(), serde_json::Error> {
+    let text = serde_json::to_string(trial)?;
+    serde_json::from_str::<Trial>(&text).map(|_| ())
 }
 
 fn failed(error: String) -> Trial {

@@ -378,3 +378,13 @@ fn a_case_can_be_skipped_while_it_is_prepared() {
     );
     assert!(text.contains("b done: GoalReached\n"), "{text}");
 }
+
+#[test]
+fn what_could_not_be_read_again_is_not_recorded() {
+    let acts = vec![Act::Value(1.0), Act::Unreadable, Act::Value(9.0)];
+    let (lines, _) = with_acts(acts, |_| {});
+    let error = "  a 2: failed: the test gave what cannot be recorded: duplicate field `number`";
+    assert!(lines[1].starts_with(error), "{}", lines[1]);
+    assert!(lines[1].ends_with(", 1 s"), "{}", lines[1]);
+    assert_eq!(lines[2], "  a 3: 9, 1 s");
+}

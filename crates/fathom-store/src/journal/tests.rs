@@ -280,6 +280,12 @@ fn the_run_to_go_on_with_is_found_by_name_by_id_or_as_the_newest() {
         found(Some("nothing")),
         Err(StoreError::NoRun { .. })
     ));
+    store.discard_run(RUN).unwrap();
+    assert!(matches!(found(Some(RUN)), Err(StoreError::NoRun { .. })));
+    assert!(matches!(
+        store.discard_run(RUN),
+        Err(StoreError::NoRun { .. })
+    ));
     // Names that are only promised are not given away.
     let name = crate::ResultName::new("other").unwrap();
     assert_eq!(store.fresh_name(&name).unwrap().as_str(), "other-2");
