@@ -15,7 +15,6 @@ mod tests;
 #[command(
     name = "fathom",
     version,
-    about,
     long_about = "Measures storage and says how far the numbers can be trusted.\n\n\
         Without further words, `fathom run` measures the disk under the current directory in about \
         a minute: it asks nothing, needs no root and leaves no file behind.",
@@ -49,6 +48,12 @@ pub enum Command {
     Info(InfoArgs),
     /// Show a saved result
     Show(ShowArgs),
+    /// Save files of other programs, or of Fathom, as results
+    Import(ImportArgs),
+    /// Join results into a new one
+    Merge(MergeArgs),
+    /// Change a saved result: texts, names, what is in it
+    Edit(EditArgs),
     /// Describe this machine and the drives under a target
     System(SystemArgs),
     /// Say why a result is suspect or invalid, and what to do
@@ -222,6 +227,95 @@ pub struct ShowArgs {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// `fathom import`.
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// Files of any format Fathom reads; the content says which it is
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Name to save the result under [default: the file's]
+    #[arg(short, long)]
+    pub name: Option<String>,
+}
+
+/// `fathom merge`.
+#[derive(Debug, Args)]
+pub struct MergeArgs {
+    /// Saved names or files
+    #[arg(value_name = "RESULT", required = true, num_args = 2..)]
+    pub results: Vec<String>,
+    /// Name to save the result under
+    #[arg(short, long)]
+    pub name: String,
+    /// Title of the result [default: the first one's]
+    #[arg(long)]
+    pub title: Option<String>,
+}
+
+/// `fathom edit`.
+#[derive(Debug, Args)]
+pub struct EditArgs {
+    /// A saved name, or `latest`
+    #[arg(value_name = "RESULT")]
+    pub result: String,
+    /// Set the title
+    #[arg(long)]
+    pub title: Option<String>,
+    /// Set the description
+    #[arg(long)]
+    pub description: Option<String>,
+    /// Save under another name
+    #[arg(long, value_name = "NAME")]
+    pub rename: Option<String>,
+    /// Give a system another name
+    #[arg(long, value_name = "FROM=TO")]
+    pub rename_system: Vec<Pair>,
+    /// Make two names of one machine one
+    #[arg(long, value_name = "FROM=INTO")]
+    pub join_systems: Vec<Pair>,
+    /// Remove a system and everything measured on it
+    #[arg(long, value_name = "SYSTEM")]
+    pub drop_system: Vec<String>,
+    /// Remove results by number, from 1 as shown
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    pub drop_result: Vec<usize>,
+    /// Put systems in this order; the others follow
+    #[arg(long, value_name = "SYSTEM", value_delimiter = ',')]
+    pub order_systems: Vec<String>,
+    /// Put results in this order, by number; the others follow
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    pub order_results: Vec<usize>,
+    /// Delete the result (--undo brings it back)
+    #[arg(long, conflicts_with_all = ["title", "description", "rename", "undo"])]
+    pub delete: bool,
+    /// Take the last change back
+    #[arg(long, conflicts_with_all = ["title", "description", "rename"])]
+    pub undo: bool,
+}
+
+/// `FROM=TO`, split at the first equals sign.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// What it is called.
+    pub from: String,
+    /// What it shall be called.
+    pub to: String,
+}
+
+impl std::str::FromStr for Pair {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((from, to)) if !from.is_empty() && !to.is_empty() => Ok(Self {
+                from: from.to_owned(),
+                to: to.to_owned(),
+            }),
+            _ => Err("expected two names with = between them".to_owned()),
+        }
+    }
 }
 
 /// `fathom system`.

@@ -1,9 +1,23 @@
 //! Tests and their options in words: for `fathom info` and for the reference page.
 
+use fathom_base::Nanos;
 use fathom_model::{OptionInfo, OptionKind, TestInfo, Word};
 
 #[cfg(test)]
 mod tests;
+
+/// A time that is only about right: whole seconds from ten on, tenths below.
+pub fn about(time: Nanos) -> String {
+    let seconds = time.as_secs_f64();
+    match seconds {
+        _ if seconds >= 60.0 => time.rough(),
+        _ if seconds >= 9.95 => format!("{seconds:.0} s"),
+        _ => {
+            let text = format!("{seconds:.1}");
+            format!("{} s", text.trim_end_matches(".0"))
+        }
+    }
+}
 
 /// What an option accepts, `a size from 512B to 16MiB`, without its menu.
 pub fn kind_text(option: &OptionInfo) -> String {

@@ -3,10 +3,10 @@
 use std::fmt;
 
 use fathom_base::{BaseError, UnitError};
-use fathom_model::{OptionError, SinkError, TestError};
+use fathom_model::{ModelError, OptionError, SinkError, TestError};
 use fathom_runner::suite::SuiteError;
 use fathom_runner::{PlanError, RunError, SettingError};
-use fathom_store::StoreError;
+use fathom_store::{NameError, StoreError};
 
 use crate::exit::Exit;
 
@@ -181,6 +181,9 @@ impl From<PlanError> for Failure {
             PlanError::Option(error) => error.into(),
             PlanError::UnknownTest { .. } => Self::from_text(Exit::Usage, &error.to_string())
                 .detail("fathom list tests shows them"),
+            PlanError::Setting(error) => error.into(),
+            PlanError::Unused { .. } => Self::from_text(Exit::Usage, &error.to_string())
+                .detail("fathom info TEST lists the options of a test"),
             PlanError::WriteLimit { .. } => Self::from_text(Exit::Unmet, &error.to_string()),
             error => Self::from_text(Exit::Usage, &error.to_string()),
         }
@@ -188,8 +191,21 @@ impl From<PlanError> for Failure {
 }
 
 impl From<SettingError> for Failure {
+    /// Settings of suites come with their file; these are from the command line.
     fn from(error: SettingError) -> Self {
-        Self::from_text(Exit::Usage, &error.to_string())
+        match error {
+            SettingError::Value {
+                name,
+                value,
+                expected,
+            } => Self::usage(format!("--{name}: \"{value}\" is not accepted"))
+                .detail(format!("expected {expected}")),
+            SettingError::Trials { min, max } => Self::usage(format!(
+                "at least {min} trials and at most {max} contradict"
+            ))
+            .detail("raise --max-trials or lower --min-trials"),
+            SettingError::Unknown { .. } => Self::from_text(Exit::Usage, &error.to_string()),
+        }
     }
 }
 
@@ -203,5 +219,21 @@ impl From<RunError> for Failure {
             }
             error => Self::from_text(Exit::Unmet, &error.to_string()),
         }
+    }
+}
+
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
+        let exit = match error {
+            ModelError::Unknown { .. } | ModelError::NameTaken { .. } => Exit::Usage,
+            _ => Exit::Failed,
+        };
+        Self::from_text(exit, &error.to_string())
+    }
+}
+
+impl From<NameError> for Failure {
+    fn from(error: NameError) -> Self {
+        Self::from_text(Exit::Usage, &error.to_string())
     }
 }

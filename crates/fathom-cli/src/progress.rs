@@ -7,7 +7,10 @@ use fathom_base::{Clock, Nanos};
 use fathom_model::{
     CaseId, Event, Metric, PlannedCase, Progress, RunHeader, Sink, SinkError, StopReason, Trial,
 };
+use fathom_stats::stopping::STANDARD_LOOKS;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::describe::about;
 
 #[cfg(test)]
 mod tests;
@@ -54,19 +57,26 @@ impl CaseState {
         }
     }
 
-    /// Time still expected: what is left to the smallest number of trials.
+    /// Time still expected: what is left to the next look at the interval.
     fn remaining(&self, min_trials: u32, max_trials: u32) -> Nanos {
         if self.is_stopped || self.trials >= max_trials {
             return Nanos::default();
         }
-        let trial_ns = self.trial_ns();
-        let trials = u64::from(min_trials.saturating_sub(self.trials).max(1));
+        let next = next_look(self.trials).max(min_trials).min(max_trials);
+        let trials = u64::from(next - self.trials);
         let prepare_ns = match self.is_prepared {
             true => 0,
             false => self.planned.prepare_time.as_u64(),
         };
-        Nanos::new(trial_ns.saturating_mul(trials).saturating_add(prepare_ns))
+        let trials_ns = self.trial_ns().saturating_mul(trials);
+        Nanos::new(trials_ns.saturating_add(prepare_ns))
     }
+}
+
+/// The number of trials after which the interval is looked at next.
+fn next_look(trials: u32) -> u32 {
+    let mut looks = STANDARD_LOOKS.into_iter();
+    looks.find(|look| *look > trials).unwrap_or(trials + 1)
 }
 
 /// Where lines and bars go.
@@ -88,6 +98,9 @@ pub struct ProgressDisplay {
     step: Option<(CaseId, Nanos)>,
     min_trials: u32,
     max_trials: u32,
+    budget: Option<Nanos>,
+    /// Time the trials of a resumed run took before.
+    spent_before: Nanos,
     label_width: usize,
 }
 
@@ -120,6 +133,8 @@ impl ProgressDisplay {
             step: None,
             min_trials: 1,
             max_trials: u32::MAX,
+            budget: None,
+            spent_before: Nanos::default(),
             label_width: 0,
         }
     }
@@ -127,6 +142,7 @@ impl ProgressDisplay {
     fn begin(&mut self, header: &RunHeader) {
         self.min_trials = header.min_trials;
         self.max_trials = header.max_trials;
+        self.budget = header.run_budget;
         for planned in &header.cases {
             let width = planned.case.label.chars().count();
             self.label_width = self.label_width.max(width);
@@ -142,7 +158,11 @@ impl ProgressDisplay {
         for event in events {
             match event {
                 Event::RunStarted(header) => self.begin(header),
-                Event::TrialFinished { case, trial } => self.count(case, trial),
+                Event::TrialFinished { case, trial } => {
+                    let spent = Nanos::new(trial.duration_ns);
+                    self.spent_before = self.spent_before.plus(spent);
+                    self.count(case, trial);
+                }
                 Event::CaseStopped { case, reason } if *reason != StopReason::Cancelled => {
                     self.stop(case);
                 }
@@ -179,7 +199,11 @@ impl ProgressDisplay {
             let step_ns = self.cases.get(case).map_or(0, CaseState::step_ns);
             self.clock.now().since(*since).as_u64().min(step_ns)
         });
-        whole.since(Nanos::new(gone_ns))
+        let left = whole.since(Nanos::new(gone_ns));
+        match self.budget {
+            Some(budget) => left.min(budget.since(self.spent_before.plus(self.elapsed()))),
+            None => left,
+        }
     }
 
     fn step(&mut self, case: &CaseId) {
@@ -206,8 +230,8 @@ impl ProgressDisplay {
             phase.push_str(&format!(" {percent}%"));
         }
         words.extend([phase, progress.rate.clone()]);
-        let left = self.remaining().rough();
-        words.push(format!("{}, about {left} left", self.elapsed().rough()));
+        let left = about(self.remaining());
+        words.push(format!("{}, about {left} left", about(self.elapsed())));
         words.retain(|word| !word.is_empty());
         words.join("  ")
     }
@@ -272,7 +296,7 @@ impl ProgressDisplay {
         };
         // On a terminal the bar shows good trials; only bad news stays.
         if trial.error.is_some() || matches!(self.output, Output::Lines { .. }) {
-            let left = self.remaining().rough();
+            let left = about(self.remaining());
             self.line(&format!("{text}  (about {left} left)"));
         }
     }

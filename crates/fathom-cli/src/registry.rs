@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use fathom_model::merge::merge;
 use fathom_runner::suite::Suites;
 use fathom_runner::{Keeper, Registry};
 use fathom_store::Store;
@@ -41,13 +42,7 @@ pub fn tests(search_path: &OsStr) -> Registry {
 pub fn keeper(store: &Store) -> Keeper<'_> {
     Keeper {
         store,
-        merge: &|_, added| {
-            Err(fathom_model::ModelError::Unknown {
-                kind: "merge",
-                name: added.title.clone(),
-                nearest: None,
-            })
-        },
+        merge: &|saved, added| merge(&[saved, added]),
     }
 }
 

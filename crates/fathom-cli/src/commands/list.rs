@@ -108,38 +108,33 @@ fn run_row(run: RunInfo) -> RunRow {
 }
 
 fn text(lists: &Lists, settings: &Settings) -> String {
-    let mut sections = Vec::new();
+    let mut sections: Vec<(&str, Vec<Vec<String>>)> = Vec::new();
     if let Some(tests) = &lists.tests {
-        sections.push(section("tests", test_rows(tests)));
+        sections.push(("tests", test_rows(tests)));
     }
     if let Some(suites) = &lists.suites {
-        sections.push(section("suites", suites.iter().map(suite_cells).collect()));
+        sections.push(("suites", suites.iter().map(suite_cells).collect()));
     }
     if let Some(results) = &lists.results {
-        let rows: Vec<Vec<String>> = results
-            .iter()
-            .map(|result| result_cells(result, settings))
-            .collect();
-        let rows = match rows.is_empty() {
-            true => vec![vec!["none yet; fathom run makes one".to_owned()]],
-            false => rows,
-        };
-        sections.push(section("results", rows));
+        let rows = results.iter();
+        let rows = rows.map(|result| result_cells(result, settings)).collect();
+        sections.push(("results", rows));
     }
     let unfinished = lists.unfinished.as_deref().unwrap_or_default();
     if !unfinished.is_empty() {
         let rows = unfinished.iter().map(unfinished_cells).collect();
-        sections.push(section("unfinished", rows));
+        sections.push(("unfinished", rows));
     }
-    match sections.as_slice() {
-        // Asked for one list, a script wants no heading.
-        [only] if lists.unfinished.is_none() => {
-            only.lines().skip(1).fold(String::new(), |text, line| {
-                format!("{text}{}\n", line.trim_start())
-            })
-        }
-        sections => sections.join("\n"),
+    if let [(_, rows)] = sections.as_slice() {
+        // One list needs no heading, which a script would have to cut off.
+        return table(rows, "");
     }
+    let shown = |(title, rows): &(&str, Vec<Vec<String>>)| match rows.is_empty() {
+        true => format!("{title}\n  none yet\n"),
+        false => format!("{title}\n{}", table(rows, "  ")),
+    };
+    let sections: Vec<String> = sections.iter().map(shown).collect();
+    sections.join("\n")
 }
 
 /// `1 case`, `2 cases`.
@@ -150,21 +145,21 @@ fn counted(count: usize, what: &str) -> String {
     }
 }
 
-/// A heading and rows in columns.
-fn section(title: &str, rows: Vec<Vec<String>>) -> String {
+/// Rows in columns.
+fn table(rows: &[Vec<String>], indent: &str) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = format!("{title}\n");
-    for row in &rows {
+    let mut text = String::new();
+    for row in rows {
         let cells = row.iter().zip(&widths);
         let cells: Vec<String> = cells
             .map(|(cell, width)| format!("{cell:width$}"))
             .collect();
-        text.push_str(&format!("  {}\n", cells.join("  ").trim_end()));
+        text.push_str(&format!("{indent}{}\n", cells.join("  ").trim_end()));
     }
     text
 }

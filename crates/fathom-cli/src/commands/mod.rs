@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::settings::Settings;
 
+mod change;
 mod doctor;
 mod info;
 mod list;
@@ -26,6 +27,9 @@ pub fn dispatch(command: Command, settings: &Settings, printer: &Printer) -> Res
         Command::Info(args) => info::info(&args, settings, printer),
         Command::Show(args) => show::show(&args, settings, printer),
         Command::Explain(args) => show::explain(&args, settings, printer),
+        Command::Import(args) => change::import(&args, settings, printer),
+        Command::Merge(args) => change::join(&args, settings, printer),
+        Command::Edit(args) => change::change(&args, settings, printer),
         Command::System(args) => system::system(&args, settings, printer),
         Command::Doctor(args) => doctor::run(&args, settings, printer),
         Command::Completions { shell } => reference::completions(shell, printer),

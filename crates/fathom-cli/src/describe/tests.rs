@@ -1,5 +1,5 @@
 use expect_test::expect;
-use fathom_base::Bytes;
+use fathom_base::{Bytes, Nanos};
 use fathom_model::{Implementation, ImplementationKind, OptionInfo, OptionKind, TestInfo, Word};
 
 use super::*;
@@ -21,6 +21,20 @@ fn kinds_name_their_range_and_unit() {
     kinds(option(size).or_none(), "size, 512B to 1MiB, or none");
     kinds(option(OptionKind::Integer(1, 64)), "number, 1 to 64");
     kinds(option(OptionKind::Word(WORDS)), "uniform, zipf:0.1 to 2");
+}
+
+#[test]
+fn times_are_said_no_more_precisely_than_they_are_known() {
+    let check = |ms: u64, expected: &str| assert_eq!(about(Nanos::from_millis(ms)), expected);
+    check(0, "0 s");
+    check(340, "0.3 s");
+    check(2_000, "2 s");
+    check(9_949, "9.9 s");
+    check(9_960, "10 s");
+    check(43_100, "43 s");
+    check(59_600, "60 s");
+    check(60_000, "1 min 0 s");
+    check(5_400_000, "1 h 30 min");
 }
 
 #[test]

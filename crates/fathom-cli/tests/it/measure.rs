@@ -6,14 +6,13 @@ use crate::bench::{Bench, SMALL_QUICK, good_trials};
 fn quick_measures_ten_cases_saves_them_and_leaves_nothing() {
     let Some(bench) = Bench::new() else { return };
     let ran = bench.run(&SMALL_QUICK).expect(0);
-    for label in ["SEQ1M Q8 read", "RND4K Q32 mix", "RND4K Q1 durable"] {
-        assert!(ran.stdout.contains(label), "{}", ran.stdout);
-    }
-    let head: Vec<&str> = ran.stderr.lines().take(2).collect();
-    assert!(head[0].starts_with("target   /"), "{head:?}");
+    let rows = ran.stdout.lines().filter(|line| line.contains(" |"));
+    assert_eq!(rows.count(), 10, "{}", ran.stdout);
+    let head = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(head.starts_with("target /"), "{head}");
     assert!(
-        head[1].starts_with("plan     quick: 10 cases x 3 trials"),
-        "{head:?}"
+        head.contains("plan quick: 10 cases x 3 trials, about"),
+        "{head}"
     );
     assert!(ran.stderr.contains("saved as "), "{}", ran.stderr);
     assert!(bench.left().is_empty(), "{:?}", bench.left());

@@ -8,7 +8,7 @@ use fathom_runner::Plan;
 use fathom_system::{Severity, doctor, target_line};
 use serde::Serialize;
 
-use crate::describe::wrapped;
+use crate::describe::{about, wrapped};
 
 /// Columns of `target`, `plan`, `notes`.
 const NAME: usize = 9;
@@ -144,7 +144,7 @@ fn time(plan: &Plan) -> String {
         Some(budget) => totals.time_most.min(budget.max(totals.time_least)),
         None => totals.time_most,
     };
-    let (least, most) = (totals.time_least.rough(), most.rough());
+    let (least, most) = (about(totals.time_least), about(most));
     match least == most {
         true => format!("about {least}"),
         false => format!("about {least}, at most {most}"),

@@ -40,6 +40,14 @@ pub fn run(args: &RunArgs, settings: &Settings, printer: &Printer) -> Result<Exi
     let request = request::request(args, named, &place, &store, &*clock, settings)?;
     let plan = Plan::build(&request, &registry, &place.host)?;
     let target = &place.host.target;
+    let consent = match args.dry_run {
+        true => None,
+        false => {
+            let writes = plan.totals.bytes_most.as_u64() > 0;
+            let said = args.destroy.as_deref();
+            Some(Consent::check(&root, &place, said, writes)?)
+        }
+    };
     if args.dry_run && args.output.json {
         printer.json(&head::printed(&plan, target))?;
         return Ok(Exit::Good);
@@ -48,14 +56,13 @@ pub fn run(args: &RunArgs, settings: &Settings, printer: &Printer) -> Result<Exi
         let columns = settings.look.columns;
         printer.words(&head::text(&plan, &words, &place.machine, target, columns));
     }
-    if args.dry_run {
+    let Some(consent) = consent else {
         return Ok(Exit::Good);
-    }
+    };
     if plan.available().next().is_none() {
         return Err(unavailable(&plan));
     }
-    let writes = plan.totals.bytes_most.as_u64() > 0;
-    let consent = Consent::check(&root, &place, args.destroy.as_deref(), writes)?;
+    make_scratch_parent(&place, &store)?;
     let session = Session {
         registry: Arc::new(registry),
         root: &root,
@@ -108,6 +115,16 @@ pub fn resume(args: &ResumeArgs, settings: &Settings, printer: &Printer) -> Resu
         runner.resume(&unfinished.run_id, &system, options, &keeper, sinks)
     })?;
     finished(&outcome, args.output, settings, printer)
+}
+
+/// The scratch directory of a block device is in the data directory, which may not exist yet.
+fn make_scratch_parent(place: &Place, store: &Store) -> Result<(), Failure> {
+    if place.host.target.kind != TargetKind::BlockDevice {
+        return Ok(());
+    }
+    let parent = request::scratch_of_devices(store);
+    std::fs::create_dir_all(&parent)
+        .map_err(|error| Failure::unmet(format!("create directory {}: {error}", parent.display())))
 }
 
 /// What the user allowed to be overwritten besides the scratch directory. Holding it keeps others

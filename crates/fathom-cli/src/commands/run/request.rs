@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use fathom_base::{Bytes, Clock};
-use fathom_model::{
-    Host, ImplementationKind, Machine, ResultFile, System, TargetInfo, conditions_of, nearest,
-};
+use fathom_model::merge::system_difference;
+use fathom_model::{Host, ImplementationKind, Machine, ResultFile, System, TargetInfo, nearest};
 use fathom_runner::suite::{Suite, Suites};
 use fathom_runner::{
     Override, PlanRequest, Registry, RunSettings, Selection, entropy, run_id, scratch_parent,
 };
-use fathom_store::{ResultName, Store, StoreError, default_name};
+use fathom_store::{ResultName, Store, default_name};
 use fathom_system::{DescribeOptions, Root, describe, resolve_target, system_fields};
 
 use crate::args::{ImplementationArg, LimitArgs, RunArgs};
@@ -236,14 +235,14 @@ pub fn request(
     let identifier = identifier(args, place, named.add_to.as_ref());
     let run_id = run_id(started, entropy());
     let name = match (&args.name, &named.add_to) {
-        (Some(name), _) => free(store, &ResultName::new(name).map_err(StoreError::from)?)?,
+        (Some(name), _) => free(store, &ResultName::new(name)?)?,
         (None, Some((name, _))) => name.clone(),
         (None, None) => {
             let name = default_name(started, &settings.zone, &named.words);
             store.fresh_name(&name)?
         }
     };
-    let elsewhere = store.directory().join("scratch");
+    let elsewhere = scratch_of_devices(store);
     Ok(PlanRequest {
         seed: args.seed.unwrap_or_else(entropy),
         name: name.to_string(),
@@ -264,6 +263,11 @@ pub fn request(
         settings: limits(&args.limits)?,
         run_id,
     })
+}
+
+/// Where a run on a block device keeps its scratch directory.
+pub fn scratch_of_devices(store: &Store) -> PathBuf {
+    store.directory().join("scratch")
 }
 
 /// A name the user chose is used as it is, or not at all.
@@ -300,14 +304,9 @@ fn identifier(args: &RunArgs, place: &Place, add_to: Option<&(ResultName, Result
         .unwrap_or(base)
 }
 
-/// Same machine, same target, same conditions but for how full it is: trials may be pooled.
+/// Same machine and configuration, same kind of target: trials may be pooled.
 fn is_same(known: &System, here: &System) -> bool {
-    let conditions = |system| {
-        let mut conditions = conditions_of(system);
-        conditions.retain(|condition| condition.name != "fill level");
-        conditions
-    };
-    conditions(known) == conditions(here)
+    system_difference(known, here).is_none()
 }
 
 fn over(option: &crate::args::OptionArg) -> Override {
