@@ -1,15 +1,76 @@
 //! Page-aligned memory that operations read into and write from.
+//!
+//! Reads use the buffer of their slot, the same one again while it is in the cache. Writes of random
+//! data take buffers from a pool in turn, see [`crate::contents`].
 
 use std::ptr::NonNull;
 
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
+use crate::contents::{POOL_BYTES, SECTOR_BYTES};
 use crate::error::IoError;
+use crate::spec::{Contents, JobSpec};
 
-/// Alignment of each slot's buffer: enough for O_DIRECT on every device Linux has.
+/// Alignment of each buffer: enough for O_DIRECT on every device Linux has.
 pub(crate) const ALIGNMENT: usize = 4096;
 
-/// One mapping cut into equal buffers, one for each operation that may be in flight.
+/// All jobs' pools together take no more than this, unless depth asks for more.
+const ALL_POOLS_BYTES: usize = 64 << 20;
+/// The least a pool has beside what is in flight.
+const LEAST_POOL_BYTES: usize = 128 << 10;
+
+/// How many buffers a job has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    /// Size of each.
+    pub(crate) bytes: usize,
+    /// One for each operation in flight: for all reads, and for writes without a pool.
+    pub(crate) slots: u32,
+    /// For writes; 0 when each write's data are made whole.
+    pub(crate) pool: u32,
+}
+
+impl Plan {
+    pub(crate) fn new(spec: &JobSpec, depth: u32) -> Self {
+        let bytes = spec.block_sizes.largest().as_u64() as usize;
+        let sector = SECTOR_BYTES as u64;
+        let whole_sectors = spec.offset.as_u64().is_multiple_of(sector)
+            && spec
+                .block_sizes
+                .writes
+                .iter()
+                .chain(&spec.block_sizes.reads)
+                .all(|share| share.size.as_u64().is_multiple_of(sector));
+        let pools = spec.mode.writes() && spec.contents == Contents::Random && whole_sectors;
+        let room = (ALL_POOLS_BYTES / spec.jobs as usize).clamp(LEAST_POOL_BYTES, POOL_BYTES);
+        let spare = room.div_ceil(stride_of(bytes)) as u32;
+        Self {
+            bytes,
+            slots: if pools && !spec.mode.reads() {
+                0
+            } else {
+                depth
+            },
+            pool: if pools { depth + spare } else { 0 },
+        }
+    }
+
+    /// Buffers in all.
+    pub(crate) const fn count(self) -> u32 {
+        self.slots + self.pool
+    }
+
+    /// Memory of all of them.
+    pub(crate) fn total_bytes(self) -> u64 {
+        (stride_of(self.bytes) as u64).saturating_mul(u64::from(self.count()))
+    }
+}
+
+fn stride_of(bytes: usize) -> usize {
+    bytes.next_multiple_of(ALIGNMENT).max(ALIGNMENT)
+}
+
+/// One mapping cut into equal buffers.
 ///
 /// The memory is given to the kernel by address, so it must outlive all operations: the owner
 /// drops it after its engine, and leaks it when operations are abandoned.
@@ -27,7 +88,7 @@ unsafe impl Send for Buffers {}
 impl Buffers {
     /// Maps `count` buffers of at least `size` bytes.
     pub(crate) fn new(count: u32, size: usize) -> Result<Self, IoError> {
-        let stride = size.next_multiple_of(ALIGNMENT).max(ALIGNMENT);
+        let stride = stride_of(size);
         let total = stride.saturating_mul(count as usize);
         // SAFETY: an anonymous mapping at an address of the kernel's choice touches no memory
         // that exists.
@@ -60,26 +121,28 @@ impl Buffers {
         let _ = unsafe { rustix::mm::madvise(address, self.mapped_bytes, Advice::LinuxHugepage) };
     }
 
-    /// Address of the buffer of `slot`.
+    /// Address of the buffer `index`.
     #[inline(always)]
-    pub(crate) fn address(&self, slot: u32) -> *mut u8 {
-        debug_assert!(slot < self.count, "a slot has a buffer");
-        self.base.as_ptr().wrapping_add(self.stride * slot as usize)
+    pub(crate) fn address(&self, index: u32) -> *mut u8 {
+        debug_assert!(index < self.count, "a buffer has its place");
+        self.base
+            .as_ptr()
+            .wrapping_add(self.stride * index as usize)
     }
 
-    /// The first `len` bytes of the buffer of `slot`.
+    /// The first `len` bytes of the buffer `index`.
     ///
     /// # Safety
     /// No operation on this buffer may be in flight.
     #[inline(always)]
-    pub(crate) unsafe fn slice_mut(&mut self, slot: u32, len: usize) -> &mut [u8] {
+    pub(crate) unsafe fn slice_mut(&mut self, index: u32, len: usize) -> &mut [u8] {
         assert!(
-            slot < self.count && len <= self.stride,
-            "a slot's operation fits into its buffer"
+            index < self.count && len <= self.stride,
+            "an operation fits into its buffer"
         );
         // SAFETY: within the mapping by the assertion; borrowed through `&mut self`, and the
         // caller vouches that the kernel does not write to it.
-        unsafe { std::slice::from_raw_parts_mut(self.address(slot), len) }
+        unsafe { std::slice::from_raw_parts_mut(self.address(index), len) }
     }
 
     /// The whole mapping as (address, bytes).

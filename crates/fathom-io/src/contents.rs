@@ -1,9 +1,16 @@
 //! What is written, and checking that it was read back.
 //!
-//! Data are made in sectors of 512 bytes. Sector `s` of the target, written the `g`-th time,
-//! holds `base[i] + key` in its 64-bit words, where `base` is a page of random words fixed by
-//! the seed and `key` a bijective mix of `(g, s)`. No two sectors share a word but by chance, so
-//! nothing compresses or deduplicates; and the key read back tells which sector it was meant for.
+//! Data are made in sectors of 512 bytes, of 64 words of 64 bits:
+//!
+//! - word 0 is a bijective mix of the sector's number in the target and of how many writes there
+//!   were before, so that no two sectors ever written are the same;
+//! - word 1 holds, masked by word 0, the number of a *filling*;
+//! - words 2 to 63 are the filling: a row of a page of random words fixed by the seed, plus a mix
+//!   of the filling's number. No two fillings share a word but by chance.
+//!
+//! A sector read back thus tells where it was meant to be and what the rest of it must be. A job
+//! prepares a pool of fillings, at least [`POOL_BYTES`] of them, and only writes words 0 and 1 for
+//! each operation: nothing compresses within that distance, and the processor time is small.
 
 use fathom_base::SplitMix64;
 
@@ -17,6 +24,15 @@ pub const SECTOR_BYTES: usize = 512;
 const SECTOR_WORDS: usize = SECTOR_BYTES / 8;
 const PAGE_BYTES: usize = 4096;
 const PAGE_SECTORS: usize = PAGE_BYTES / SECTOR_BYTES;
+/// Distance, in bytes written by a job, at which fillings come again: more than the records in
+/// which file systems and drives compress, and little enough to stay in a processor's cache.
+pub const POOL_BYTES: usize = 1 << 20;
+/// Words of a sector that are not its filling.
+const STAMP_WORDS: usize = 2;
+/// Fillings have numbers below 2^32.
+const FILLING_MASK: u64 = (1 << 32) - 1;
+/// Distance of the fillings of a sector from one time it is written to the next, odd and large.
+const GENERATION_STRIDE: u64 = 0x9E37_79B1;
 /// Bits of a key that hold the sector number: 2^40 sectors are 512 TiB.
 const SECTOR_BITS: u32 = 40;
 /// Number of different duplicate chunks.
@@ -99,65 +115,90 @@ impl Filler {
         }
     }
 
-    /// Fills `data` with what is written to `offset` the `generation`-th time.
-    #[inline]
+    /// Fills `data` with what is written to `offset` the `generation`-th time, with fillings that
+    /// follow from both.
     pub fn fill(&self, data: &mut [u8], offset: u64, generation: u64) {
         match self.contents {
-            Contents::Random if is_sectors(data, offset) => {
-                self.fill_sectors(data, offset, generation);
-            }
-            Contents::Random => self.fill_any(data, offset, generation),
-            Contents::Zeros => {}
+            Contents::Random => self.fill_random(data, offset, generation),
+            Contents::Zeros => data.fill(0),
             Contents::Shaped { .. } => self.fill_shaped(data, offset, generation),
         }
     }
 
-    fn fill_sectors(&self, data: &mut [u8], offset: u64, generation: u64) {
-        #[cfg(target_arch = "x86_64")]
-        if self.has_avx2 {
-            // SAFETY: the processor has AVX2, checked when this value was made.
-            unsafe { self.fill_sectors_avx2(data, offset, generation) };
+    fn fill_random(&self, data: &mut [u8], offset: u64, generation: u64) {
+        if is_sectors(data.len(), offset) {
+            let sector = offset / SECTOR_BYTES as u64;
+            let later = generation.wrapping_mul(GENERATION_STRIDE);
+            let first = sector.wrapping_add(later) & FILLING_MASK;
+            self.put_fillings(data, first);
+            self.stamp(data, first, offset, generation);
             return;
         }
-        self.fill_sectors_generic(data, offset, generation);
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn fill_sectors_avx2(&self, data: &mut [u8], offset: u64, generation: u64) {
-        self.fill_sectors_generic(data, offset, generation);
-    }
-
-    #[inline(always)]
-    fn fill_sectors_generic(&self, data: &mut [u8], offset: u64, generation: u64) {
-        let sectors = offset / SECTOR_BYTES as u64..;
-        for (sector, bytes) in sectors.zip(data.chunks_exact_mut(SECTOR_BYTES)) {
-            let key = self.key(sector, generation);
-            let base = &self.base[sector as usize % PAGE_SECTORS];
-            for (out, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(base) {
-                *out = word.wrapping_add(key).to_le_bytes();
-            }
-        }
-    }
-
-    /// Any position and length, byte by byte at the edges.
-    fn fill_any(&self, data: &mut [u8], offset: u64, generation: u64) {
+        // Piece by piece at the edges of sectors.
         let mut at = offset;
         let mut rest = data;
         while !rest.is_empty() {
             let within = at as usize % SECTOR_BYTES;
             let (part, next) = rest.split_at_mut(rest.len().min(SECTOR_BYTES - within));
-            let whole = self.sector(at / SECTOR_BYTES as u64, generation);
+            let mut whole = [0; SECTOR_BYTES];
+            self.fill_random(&mut whole, at - within as u64, generation);
             part.copy_from_slice(&whole[within..within + part.len()]);
             at += part.len() as u64;
             rest = next;
         }
     }
 
-    fn sector(&self, sector: u64, generation: u64) -> [u8; SECTOR_BYTES] {
-        let mut bytes = [0; SECTOR_BYTES];
-        self.fill_sectors_generic(&mut bytes, sector * SECTOR_BYTES as u64, generation);
-        bytes
+    /// Puts fillings into whole sectors, numbered from `first`; their first words are left for
+    /// [`Filler::stamp`].
+    pub(crate) fn put_fillings(&self, data: &mut [u8], first: u64) {
+        #[cfg(target_arch = "x86_64")]
+        if self.has_avx2 {
+            // SAFETY: the processor has AVX2, checked when this value was made.
+            unsafe { self.put_fillings_avx2(data, first) };
+            return;
+        }
+        self.put_fillings_generic(data, first);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn put_fillings_avx2(&self, data: &mut [u8], first: u64) {
+        self.put_fillings_generic(data, first);
+    }
+
+    #[inline(always)]
+    fn put_fillings_generic(&self, data: &mut [u8], first: u64) {
+        for (number, bytes) in (first..).zip(data.chunks_exact_mut(SECTOR_BYTES)) {
+            let (base, key) = self.filling(number & FILLING_MASK);
+            for (out, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(base) {
+                *out = word.wrapping_add(key).to_le_bytes();
+            }
+        }
+    }
+
+    /// The row and the summand of a filling.
+    #[inline(always)]
+    fn filling(&self, number: u64) -> (&[u64; SECTOR_WORDS], u64) {
+        let base = &self.base[number as usize % PAGE_SECTORS];
+        (base, mix(number ^ self.salt.rotate_left(17)))
+    }
+
+    /// Makes sectors whose fillings are numbered from `first` those written to `offset`, a multiple
+    /// of [`SECTOR_BYTES`], the `generation`-th time.
+    #[inline(always)]
+    pub(crate) fn stamp(&self, data: &mut [u8], first: u64, offset: u64, generation: u64) {
+        let numbers = (first..).zip(offset / SECTOR_BYTES as u64..);
+        for ((filling, sector), bytes) in numbers.zip(data.chunks_exact_mut(SECTOR_BYTES)) {
+            let key = self.key(sector, generation);
+            let words = bytes.as_chunks_mut::<8>().0;
+            words[0] = key.to_le_bytes();
+            words[1] = (self.mask(key) ^ (filling & FILLING_MASK)).to_le_bytes();
+        }
+    }
+
+    #[inline(always)]
+    const fn mask(&self, key: u64) -> u64 {
+        key.rotate_left(32) ^ self.salt
     }
 
     /// Per 4 KiB of the target: random bytes first, zeros after, or a duplicate chunk.
@@ -174,7 +215,8 @@ impl Filler {
             } else {
                 (page, generation)
             };
-            self.fill_any(part, source * PAGE_BYTES as u64 + within as u64, generation);
+            let place = source * PAGE_BYTES as u64 + within as u64;
+            self.fill_random(part, place, generation);
             let random = self.random_bytes.saturating_sub(within).min(part.len());
             part[random..].fill(0);
             at += part.len() as u64;
@@ -212,35 +254,31 @@ impl Filler {
     fn verify_sector(&self, bytes: &[u8], sector: u64) -> Result<(), MismatchKind> {
         let words = bytes.as_chunks::<8>().0;
         let word = |i: usize| words.get(i).map_or(0, |w| u64::from_le_bytes(*w));
-        // Word 0 gives the key for the row of the page the sector should be in, or lies in.
-        let row = sector as usize % PAGE_SECTORS;
-        let holds = |row: usize, key: u64| {
-            let base = self.base[row].iter();
-            words
+        let key = word(0);
+        let meant_for = (unmix(key) ^ self.salt) & ((1 << SECTOR_BITS) - 1);
+        let filling = word(1) ^ self.mask(key);
+        let (base, summand) = self.filling(filling & FILLING_MASK);
+        let is_whole = filling <= FILLING_MASK
+            && words
                 .iter()
                 .zip(base)
-                .all(|(w, b)| u64::from_le_bytes(*w) == b.wrapping_add(key))
-        };
-        let id_of = |key: u64| (unmix(key) ^ self.salt) & ((1 << SECTOR_BITS) - 1);
-        let key = word(0).wrapping_sub(self.base[row][0]);
-        if id_of(key) == sector && holds(row, key) {
+                .skip(STAMP_WORDS)
+                .all(|(w, b)| u64::from_le_bytes(*w) == b.wrapping_add(summand));
+        if is_whole && meant_for == sector {
             return Ok(());
         }
-        if bytes.iter().all(|&b| b == 0) {
-            return Err(MismatchKind::Zeros);
-        }
-        for other in 0..PAGE_SECTORS {
-            let key = word(0).wrapping_sub(self.base[other][0]);
-            if id_of(key) as usize % PAGE_SECTORS == other && holds(other, key) {
-                return Err(MismatchKind::Misplaced(id_of(key) * SECTOR_BYTES as u64));
-            }
-        }
-        Err(MismatchKind::Garbled)
+        Err(if is_whole {
+            MismatchKind::Misplaced(meant_for * SECTOR_BYTES as u64)
+        } else if bytes.iter().all(|&b| b == 0) {
+            MismatchKind::Zeros
+        } else {
+            MismatchKind::Garbled
+        })
     }
 }
 
-fn is_sectors(data: &[u8], offset: u64) -> bool {
-    offset.is_multiple_of(SECTOR_BYTES as u64) && data.len().is_multiple_of(SECTOR_BYTES)
+fn is_sectors(length: usize, offset: u64) -> bool {
+    offset.is_multiple_of(SECTOR_BYTES as u64) && length.is_multiple_of(SECTOR_BYTES)
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -52,6 +52,36 @@ fn random_contents_do_not_repeat() {
     assert_eq!(words.len(), count);
 }
 
+/// What a job writes: a pool of fillings, stamped anew each time. Within the pool's size nothing
+/// comes twice, and each sector verifies wherever it was written.
+#[test]
+fn stamped_fillings_do_not_repeat_within_the_pool() {
+    let filler = random(6);
+    let mut pool = vec![0; 1 << 18];
+    filler.put_fillings(&mut pool, 0);
+    let mut words = HashSet::new();
+    let mut count = 0;
+    let mut stamps = HashSet::new();
+    for round in 0..3 {
+        for (index, block) in pool.chunks_exact_mut(4096).enumerate() {
+            let offset = (index as u64 * 7919 % 100_000) * 4096;
+            filler.stamp(block, index as u64 * 8, offset, 5 + round);
+            assert_eq!(filler.verify(block, offset), Ok(()));
+            for (at, word) in block.as_chunks::<8>().0.iter().enumerate() {
+                let is_stamp = at % 64 < 2;
+                if is_stamp {
+                    assert!(stamps.insert(*word), "stamps never come twice");
+                }
+                if round == 0 {
+                    words.insert(*word);
+                    count += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(words.len(), count);
+}
+
 #[test]
 fn random_contents_use_all_bytes_evenly() {
     let data = filled(&random(2), 0, 1 << 20, 1);
@@ -96,7 +126,7 @@ fn wrong_data_are_named_for_what_they_are() {
     assert_eq!(
         filler.verify(&good, 8192 + 512),
         at(8704, MismatchKind::Misplaced(8192)),
-        "also when it is not a whole page away"
+        "also within a page"
     );
     let mut lost = good.clone();
     lost[1024..1536].fill(0);
@@ -116,10 +146,8 @@ fn wrong_data_are_named_for_what_they_are() {
 }
 
 #[test]
-fn zeros_leave_the_buffer_alone() {
-    let filler = Filler::new(Contents::Zeros, 1);
-    let mut data = vec![0; 4096];
-    filler.fill(&mut data, 0, 1);
+fn zeros_are_zeros() {
+    let data = filled(&Filler::new(Contents::Zeros, 1), 0, 4096, 1);
     assert!(data.iter().all(|&b| b == 0));
 }
 

@@ -32,7 +32,9 @@ pub(crate) struct Op {
     pub(crate) slot: u32,
     pub(crate) offset: u64,
     pub(crate) length: u32,
-    /// Its memory: `length` bytes that stay valid and untouched until it is done.
+    /// Number of its buffer.
+    pub(crate) buffer: u32,
+    /// Its memory, in that buffer: `length` bytes that stay valid and untouched until it is done.
     pub(crate) address: *mut u8,
     /// RWF_NOWAIT must not be used (any more).
     pub(crate) may_block: bool,
@@ -88,8 +90,10 @@ pub(crate) struct Setup<'a> {
     pub(crate) depth: u32,
     /// All buffers as one range.
     pub(crate) extent: (*mut u8, usize),
-    /// Distance between the buffers of two slots.
+    /// Distance between two buffers.
     pub(crate) stride: usize,
+    /// Number of buffers.
+    pub(crate) buffers: u32,
     /// Filled with what is in force.
     pub(crate) features: &'a mut Vec<&'static str>,
     /// Filled with what is worth telling.

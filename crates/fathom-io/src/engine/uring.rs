@@ -149,10 +149,10 @@ impl Uring {
 
     fn register_buffers(&mut self, setup: &mut Setup<'_>) {
         let (base, bytes) = setup.extent;
-        let count = setup.depth as usize;
+        let count = setup.buffers as usize;
         let vectors: Vec<libc::iovec> = (0..count)
-            .map(|slot| libc::iovec {
-                iov_base: base.wrapping_add(slot * setup.stride).cast(),
+            .map(|index| libc::iovec {
+                iov_base: base.wrapping_add(index * setup.stride).cast(),
                 iov_len: setup.stride,
             })
             .collect();
@@ -181,7 +181,7 @@ impl Uring {
             ..
         } = *op;
         let file = self.entry_file;
-        let index = op.slot as u16;
+        let index = op.buffer as u16;
         let keep = if op.may_block { !libc::RWF_NOWAIT } else { !0 };
         match (op.kind, self.fixed_buffers) {
             (Kind::Read, true) => opcode::ReadFixed::new(file, address, length, index)

@@ -277,8 +277,7 @@ fn check_engine(spec: &JobSpec) -> Result<(), IoError> {
 
 /// Buffers may take half of the memory.
 fn check_memory(spec: &JobSpec) -> Result<(), IoError> {
-    let largest = spec.block_sizes.largest().as_u64().next_multiple_of(4096);
-    let each = largest.saturating_mul(u64::from(spec.depth));
+    let each = crate::buffer::Plan::new(spec, spec.depth).total_bytes();
     let needed = each.saturating_mul(u64::from(spec.jobs));
     let limit = physical_memory() / 2;
     ensure(

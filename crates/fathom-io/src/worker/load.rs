@@ -1,5 +1,6 @@
 //! The load of one job: its operations, where they are and what became of them.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -9,9 +10,9 @@ use std::time::Duration;
 use fathom_base::Bytes;
 
 use super::{Outcome, Tally, clock_of, stamps_each};
-use crate::buffer::Buffers;
+use crate::buffer::{Buffers, Plan};
 use crate::clock::StampClock;
-use crate::contents::Filler;
+use crate::contents::{Filler, SECTOR_BYTES};
 use crate::engine::{Engine, Op, Queued, Wait};
 use crate::error::IoError;
 use crate::pace::{Due, Pacer};
@@ -37,6 +38,8 @@ struct Slot {
     moved: u32,
     retries: u32,
     may_block: bool,
+    /// Number of its buffer.
+    buffer: u32,
     /// From where latency counts.
     start_ns: u64,
     /// When it was submitted.
@@ -52,6 +55,7 @@ const IDLE: Slot = Slot {
     moved: 0,
     retries: 0,
     may_block: false,
+    buffer: 0,
     start_ns: 0,
     submitted_ns: 0,
 };
@@ -99,6 +103,9 @@ pub(crate) struct Load<'a> {
     pacer: Pacer,
     filler: Filler,
     buffers: Option<Buffers>,
+    plan: Plan,
+    /// Pool buffers that are not in flight, the longest unused first.
+    pool: VecDeque<u32>,
     file: Option<File>,
     tally: Tally,
     slots: Vec<Slot>,
@@ -134,6 +141,7 @@ impl<'a> Load<'a> {
         buffers: Buffers,
     ) -> Self {
         let spec = &shared.spec;
+        let plan = Plan::new(spec, depth);
         let pacer = Pacer::new(spec, index);
         let is_open = pacer.is_open();
         Self {
@@ -144,6 +152,8 @@ impl<'a> Load<'a> {
             pacer,
             filler: Filler::new(spec.contents, spec.seed),
             buffers: Some(buffers),
+            plan,
+            pool: pool_order(plan, index, spec.jobs),
             file,
             tally: Tally::new(spec.interval.as_u64(), is_open),
             slots: vec![IDLE; depth as usize],
@@ -178,16 +188,22 @@ impl<'a> Load<'a> {
         std::mem::forget(self.buffers.take());
     }
 
-    /// Writes every buffer once, so that no page fault falls into the window.
-    pub(crate) fn touch_buffers(&mut self) {
-        let spec = &self.shared.spec;
-        let length = spec.block_sizes.largest().as_u64() as usize;
-        if let Some(buffers) = &mut self.buffers {
-            for slot in 0..buffers.count() {
-                // SAFETY: no operation has been queued yet.
-                let data = unsafe { buffers.slice_mut(slot, length) };
-                data.fill(0);
-                self.filler.fill(data, 0, u64::from(slot));
+    /// Fills every buffer, which also keeps page faults out of the window.
+    pub(crate) fn fill_buffers(&mut self) {
+        let Plan { slots, .. } = self.plan;
+        let Some(buffers) = &mut self.buffers else {
+            return;
+        };
+        for index in 0..buffers.count() {
+            let length = buffers.stride();
+            // SAFETY: no operation has been queued yet.
+            let data = unsafe { buffers.slice_mut(index, length) };
+            match index.checked_sub(slots) {
+                Some(place) => {
+                    let first = filling_of(place, length);
+                    self.filler.put_fillings(data, first);
+                }
+                None => data.fill(0),
             }
         }
     }
@@ -312,8 +328,9 @@ impl<'a> Load<'a> {
 
     #[inline(always)]
     fn launch<E: Engine>(&mut self, engine: &mut E, slot: u32, step: Step, due_ns: u64) {
+        let mut buffer = slot;
         if step.kind == Kind::Write {
-            self.prepare_write(slot, step);
+            buffer = self.prepare_write(slot, step);
         }
         if self.per_io {
             self.now_ns = self.clock.now();
@@ -329,6 +346,7 @@ impl<'a> Load<'a> {
             moved: 0,
             retries: 0,
             may_block: false,
+            buffer,
             start_ns,
             submitted_ns,
         };
@@ -338,21 +356,32 @@ impl<'a> Load<'a> {
         self.queue(engine, slot);
     }
 
+    /// Makes the data of a write; the number of the buffer they are in.
     #[inline(always)]
-    fn prepare_write(&mut self, slot: u32, step: Step) {
+    fn prepare_write(&mut self, slot: u32, step: Step) -> u32 {
         self.writes_in_flight += 1;
         self.writes += 1;
         if let Some((every, _)) = self.shared.spec.sync.every {
             self.writes_since_sync += 1;
             self.sync_due = self.writes_since_sync >= every;
         }
-        if self.fills
-            && let Some(buffers) = &mut self.buffers
-        {
-            // SAFETY: the slot was free, so nothing of it is in flight.
-            let data = unsafe { buffers.slice_mut(slot, step.length as usize) };
-            self.filler.fill(data, step.offset, self.writes);
+        // The pool is larger than the depth, so it has one when it has any.
+        let pooled = self.pool.pop_front();
+        let index = pooled.unwrap_or(slot);
+        let (Some(buffers), true) = (&mut self.buffers, self.fills) else {
+            return index;
+        };
+        let stride = buffers.stride();
+        // SAFETY: neither a free slot's buffer nor one from the pool is in flight.
+        let data = unsafe { buffers.slice_mut(index, step.length as usize) };
+        match pooled {
+            Some(index) => {
+                let first = filling_of(index - self.plan.slots, stride);
+                self.filler.stamp(data, first, step.offset, self.writes);
+            }
+            None => self.filler.fill(data, step.offset, self.writes),
         }
+        index
     }
 
     fn note_start(&mut self, due_ns: u64, submitted_ns: u64) {
@@ -369,7 +398,7 @@ impl<'a> Load<'a> {
     fn queue<E: Engine>(&mut self, engine: &mut E, slot: u32) {
         let state = &self.slots[slot as usize];
         let address = match &self.buffers {
-            Some(buffers) => buffers.address(slot),
+            Some(buffers) => buffers.address(state.buffer),
             None => std::ptr::null_mut(),
         };
         let op = Op {
@@ -377,6 +406,7 @@ impl<'a> Load<'a> {
             slot,
             offset: state.step.offset + u64::from(state.moved),
             length: state.step.length - state.moved,
+            buffer: state.buffer,
             address: address.wrapping_add(state.moved as usize),
             may_block: state.may_block,
         };
@@ -423,7 +453,12 @@ impl<'a> Load<'a> {
         self.tally.leave(end_ns);
         self.cell.watches[slot as usize].end();
         self.in_flight -= 1;
-        self.writes_in_flight -= u32::from(kind == Kind::Write);
+        if kind == Kind::Write {
+            self.writes_in_flight -= 1;
+            if self.plan.pool > 0 {
+                self.pool.push_back(self.slots[slot as usize].buffer);
+            }
+        }
         self.free.push(slot);
     }
 
@@ -657,6 +692,21 @@ impl<'a> Load<'a> {
             notes: Vec::new(),
         }
     }
+}
+
+/// Number of the first filling of a pool's buffer.
+#[inline(always)]
+const fn filling_of(place: u32, stride: usize) -> u64 {
+    place as u64 * (stride / SECTOR_BYTES) as u64
+}
+
+/// The pool's buffers; each job begins at another, so that neighbours in the target that are
+/// written by different jobs have different fillings.
+fn pool_order(plan: Plan, index: u32, jobs: u32) -> VecDeque<u32> {
+    let mut order: VecDeque<u32> = (plan.slots..plan.count()).collect();
+    let first = u64::from(plan.pool) * u64::from(index) / u64::from(jobs);
+    order.rotate_left(first as usize);
+    order
 }
 
 const fn call_of(kind: SyncKind) -> &'static str {

@@ -5,7 +5,7 @@ use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::buffer::Buffers;
+use crate::buffer::{Buffers, Plan};
 use crate::clock::StampClock;
 use crate::engine::{self, Engine, Setup};
 use crate::error::IoError;
@@ -49,8 +49,8 @@ pub(crate) fn run_job(
         _ => Some(crate::target::open(spec)?),
     };
     let depth = effective_depth(spec, engine);
-    let largest = spec.block_sizes.largest().as_u64() as usize;
-    let buffers = Buffers::new(depth, largest)?;
+    let plan = Plan::new(spec, depth);
+    let buffers = Buffers::new(plan.count(), plan.bytes)?;
     let mut features = Vec::new();
     let mut setup = Setup {
         spec,
@@ -58,6 +58,7 @@ pub(crate) fn run_job(
         depth,
         extent: buffers.extent(),
         stride: buffers.stride(),
+        buffers: plan.count(),
         features: &mut features,
         notes: &mut notes,
     };
@@ -137,7 +138,7 @@ impl Job<'_> {
             buffers,
         } = self;
         let mut load = Load::new(shared, index, depth, file, buffers);
-        load.touch_buffers();
+        load.fill_buffers();
         ready();
         let Some(start_ns) = shared.gate.wait() else {
             return Ok(None);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use fathom_base::{Bytes, Cancel, Nanos, Percent};
 
 use super::{Load, Outcome};
-use crate::buffer::Buffers;
+use crate::buffer::{Buffers, Plan};
 use crate::engine::{Engine, EngineFailure, Op, Queued, Wait};
 use crate::error::IoError;
 use crate::shared::{Cell, Gate, Shared, Window};
@@ -89,10 +89,10 @@ fn run<F: FnMut(usize, &Op) -> i64>(spec: JobSpec, mut engine: Scripted<F>) -> R
         spec,
     });
     shared.window.open(0, u64::MAX);
-    let largest = shared.spec.block_sizes.largest().as_u64() as usize;
-    let buffers = Buffers::new(depth, largest).unwrap();
+    let plan = Plan::new(&shared.spec, depth);
+    let buffers = Buffers::new(plan.count(), plan.bytes).unwrap();
     let mut load = Load::new(&shared, 0, depth, None, buffers);
-    load.touch_buffers();
+    load.fill_buffers();
     load.start(0);
     let result = load.run(&mut engine);
     Ran {
