@@ -16,6 +16,11 @@ pub(crate) struct LoopMount {
 impl LoopMount {
     /// An ext4 of so many bytes; says `SKIPPED` and gives nothing where that is not possible.
     pub(crate) fn ext4(bytes: u64) -> Option<Self> {
+        Self::of(&["mkfs.ext4", "-q", "-F"], bytes)
+    }
+
+    /// A file system made by this command, the image's name appended.
+    pub(crate) fn of(make: &[&str], bytes: u64) -> Option<Self> {
         let directory = tempfile::tempdir().unwrap();
         let image = directory.path().join("image");
         std::fs::File::create(&image)
@@ -26,10 +31,8 @@ impl LoopMount {
         std::fs::create_dir(&mounted).unwrap();
         let image = image.display().to_string();
         let mounted_text = mounted.display().to_string();
-        let steps = [
-            vec!["mkfs.ext4", "-q", "-F", &image],
-            vec!["mount", "-o", "loop", &image, &mounted_text],
-        ];
+        let made = [make, &[&image]].concat();
+        let steps = [made, vec!["mount", "-o", "loop", &image, &mounted_text]];
         for step in steps {
             if let Err(reason) = call(&step) {
                 skipped(&format!("no file system on a loop device: {reason}"));
@@ -57,15 +60,53 @@ impl Drop for LoopMount {
     }
 }
 
-/// Runs a system program to its end.
-fn call(words: &[&str]) -> Result<(), String> {
+/// A loop device on a file of its own, detached on drop.
+pub(crate) struct LoopDevice {
+    _directory: TempDir,
+    path: PathBuf,
+}
+
+impl LoopDevice {
+    /// A device of so many bytes; says `SKIPPED` and gives nothing where that is not possible.
+    pub(crate) fn new(bytes: u64) -> Option<Self> {
+        let directory = tempfile::tempdir().unwrap();
+        let image = directory.path().join("image");
+        std::fs::write(&image, vec![0; bytes as usize]).unwrap();
+        let image = image.display().to_string();
+        match call(&["losetup", "--find", "--show", &image]) {
+            Ok(path) => Some(Self {
+                _directory: directory,
+                path: PathBuf::from(path.trim()),
+            }),
+            Err(reason) => {
+                skipped(&format!("no loop device: {reason}"));
+                None
+            }
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        if let Err(reason) = call(&["losetup", "--detach", &self.path.display().to_string()]) {
+            skipped(&format!("{} stays: {reason}", self.path.display()));
+        }
+    }
+}
+
+/// Runs a system program to its end and gives what it printed.
+fn call(words: &[&str]) -> Result<String, String> {
     let search = std::ffi::OsString::from("/usr/sbin:/sbin:/usr/bin:/bin");
     let program = find_program(words[0], &search).ok_or(format!("no {}", words[0]))?;
     let mut program = Program::new(program).args(&words[1..]);
     program.timeout = Nanos::from_secs(60);
     let finished = run(&program, &Cancel::new()).map_err(|error| error.to_string())?;
     match finished.is_success() {
-        true => Ok(()),
+        true => Ok(finished.stdout_text()),
         false => Err(finished.stderr_text().trim().to_owned()),
     }
 }

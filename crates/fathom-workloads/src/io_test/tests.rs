@@ -4,7 +4,7 @@ use fathom_model::{Case, Test, TestError, Trial};
 use fathom_testkit::{Bench, conforms, skipped};
 
 use super::*;
-use crate::common::testing::LoopMount;
+use crate::common::testing::{LoopDevice, LoopMount};
 
 /// Small and short enough for a test.
 const SMALL: [(&str, &str); 3] = [("size", "16MiB"), ("runtime", "60ms"), ("ramp", "10ms")];
@@ -271,6 +271,89 @@ fn an_existing_file_is_read_and_left_alone() {
     let longer = Bench::case(&IoTest::new(), &[("size", "2MiB")]);
     let unmet = IoTest::new().check(&bench.host, &longer);
     assert!(unmet[0].what.contains("the span ends at 2MiB"), "{unmet:?}");
+}
+
+#[test]
+fn other_file_systems_say_whether_direct_io_works() {
+    for (make, bytes) in [
+        (["mkfs.xfs", "-q", "-f"], 320_u64 << 20),
+        (["mkfs.btrfs", "-q", "-f"], 128 << 20),
+    ] {
+        let Some(mount) = LoopMount::of(&make, bytes) else {
+            continue;
+        };
+        let mut bench = Bench::inside(mount.path());
+        make[0][5..].clone_into(&mut bench.host.target.mount.as_mut().unwrap().file_system);
+        for mode in ["randread", "randwrite"] {
+            let trial = run_one(&bench, &small(&[("rw", mode)]));
+            let evidence = trial.evidence;
+            let direct = evidence.direct.unwrap();
+            assert!(
+                direct.opened && direct.transfer_ok == Some(true),
+                "{make:?} {mode}"
+            );
+            let cached = direct.transfer_cached_pages.unwrap();
+            let after = evidence.cache.unwrap().resident_bytes_after.unwrap();
+            // btrfs passes some direct reads through the page cache, depending on the kernel; what
+            // matters there is that it is seen.
+            if make[0] == "mkfs.xfs" {
+                assert_eq!((cached, after), (0, 0), "{mode}");
+            }
+            assert_eq!(
+                evidence.file.unwrap().unwritten_bytes,
+                Some(0),
+                "{make:?} {mode}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_block_device_is_read_written_and_discarded() {
+    let Some(device) = LoopDevice::new(16 << 20) else {
+        return;
+    };
+    let mut bench = Bench::new();
+    bench.device = Some(device.path().to_path_buf());
+    bench.host.target = fathom_model::TargetInfo {
+        path: device.path().display().to_string(),
+        kind: fathom_model::TargetKind::BlockDevice,
+        layers: vec![fathom_model::Layer {
+            size_bytes: 16 << 20,
+            ..fathom_model::Layer::default()
+        }],
+        ..fathom_model::TargetInfo::default()
+    };
+    let test = IoTest::new();
+    for mode in ["randread", "write", "randrw", "trim", "randtrim"] {
+        let typed = small(&[("rw", mode), ("direct", "yes"), ("engine", "psync")]);
+        let case = Bench::case(&test, &typed);
+        assert_eq!(test.check(&bench.host, &case), [], "{mode}");
+        assert_eq!(
+            test.estimate(&bench.host, &case).unwrap().space,
+            Bytes::new(0)
+        );
+        let trial = run_one(&bench, &typed);
+        assert!(trial.values["iops"].value() > 0.0, "{mode}");
+        assert!(trial.evidence.file.is_none());
+        assert!(trial.evidence.direct.unwrap().opened);
+    }
+    let check = |typed: &[(&str, &str)], expected: &str| {
+        let unmet = test.check(&bench.host, &Bench::case(&test, typed));
+        assert!(
+            unmet.iter().any(|unmet| unmet.what.contains(expected)),
+            "{unmet:?}"
+        );
+    };
+    check(&[("size", "32MiB")], "the span ends at 32MiB");
+    check(
+        &small(&[("rw", "write"), ("layout", "fallocate")]),
+        "makes a new file",
+    );
+    check(
+        &small(&[("rw", "trim"), ("punch-holes", "yes")]),
+        "is for files",
+    );
 }
 
 #[test]
