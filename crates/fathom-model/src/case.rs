@@ -223,6 +223,27 @@ impl Case {
         })
     }
 
+    /// Computes the identity anew after an option was set to what was found out, with the options
+    /// named in `outside` left out of it: where a file lies, when another option says what is in
+    /// it.
+    ///
+    /// # Errors
+    /// [`OptionError::Value`] when a default of the test is not accepted by its own option.
+    pub fn identify(&mut self, info: &TestInfo, outside: &[&str]) -> Result<(), OptionError> {
+        let mut chosen = Options::default();
+        for option in &info.options {
+            let default = option.canonical(info.id, &option.default)?;
+            match self.options.get(option.name) {
+                Some(value) if value != default && !outside.contains(&option.name) => {
+                    chosen.set(option.name, value);
+                }
+                _ => {}
+            }
+        }
+        self.id = case_id(&self.test, &self.test_version, &self.implementation, &chosen);
+        Ok(())
+    }
+
     /// The text of an option.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use fathom_base::{Bytes, Cancel, Clock, Nanos};
 use serde::{Deserialize, Serialize};
 
 use crate::case::{Case, Implementation};
-use crate::error::{SinkError, TestError};
+use crate::error::{OptionError, SinkError, TestError};
 use crate::event::Event;
 use crate::evidence::HostEvidence;
 use crate::machine::TargetInfo;
@@ -16,6 +16,15 @@ pub trait Test: Send + Sync {
     /// Name, version, options and metrics. Cheap; the same on every machine, except that the
     /// version of an implementation by a program is the one found here (empty when none is).
     fn info(&self) -> TestInfo;
+
+    /// Completes a resolved case with what only this machine can tell and the identity must hold,
+    /// such as the hash of a file that an option names. Asked once, before the case is planned.
+    ///
+    /// # Errors
+    /// [`OptionError`] that names the option, when what it names cannot be used here.
+    fn complete(&self, case: Case) -> Result<Case, OptionError> {
+        Ok(case)
+    }
 
     /// The metrics of a case: an `io` case that only reads yields no write bandwidth.
     fn metrics(&self, case: &Case) -> Vec<Metric>;

@@ -156,7 +156,9 @@ impl Bench {
     /// When an option is not accepted.
     pub fn case(test: &dyn Test, typed: &[(&str, &str)]) -> Case {
         let typed: Options = typed.iter().copied().collect();
-        Case::resolve(&test.info(), &typed, "").unwrap_or_else(|error| panic!("{error}"))
+        Case::resolve(&test.info(), &typed, "")
+            .and_then(|case| test.complete(case))
+            .unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Prepares a case, runs `trials` trials and cleans up; nothing may be left behind.

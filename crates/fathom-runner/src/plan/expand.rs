@@ -239,7 +239,8 @@ fn draft(row: Row, registry: &Registry, notes: &mut Vec<String>) -> Result<Draft
         return Ok(absent(row, registry));
     };
     let info = test.info();
-    match Case::resolve(&info, &row.options, &row.label) {
+    let resolved = Case::resolve(&info, &row.options, &row.label);
+    match resolved.and_then(|case| test.complete(case)) {
         Ok(case) => {
             if let Source::Stored(id) = &row.source
                 && *id != case.id
