@@ -13,6 +13,8 @@ pub enum Format {
     PtsXml,
     /// Text export of PTS or OpenBenchmarking.org.
     PtsText,
+    /// Text layer of a result page, HTML or PDF.
+    PtsPage,
     /// CSV export of PTS.
     PtsCsv,
     /// CSV export of the trials by PTS.
@@ -28,6 +30,7 @@ impl Format {
             Self::Native => "fathom",
             Self::PtsXml => "pts-xml",
             Self::PtsText => "pts-text",
+            Self::PtsPage => "pts-page",
             Self::PtsCsv => "pts-csv",
             Self::PtsRawCsv => "pts-raw-csv",
             Self::PtsJson => "pts-json",
@@ -41,6 +44,7 @@ impl fmt::Display for Format {
             Self::Native => "Fathom result file",
             Self::PtsXml => "PTS result file (XML)",
             Self::PtsText => "PTS text export",
+            Self::PtsPage => "text of an OpenBenchmarking.org page",
             Self::PtsCsv => "PTS CSV export",
             Self::PtsRawCsv => "PTS raw CSV export",
             Self::PtsJson => "PTS JSON export",
@@ -67,6 +71,9 @@ pub fn detect(bytes: &[u8]) -> Option<Format> {
     if let Some(format) = detect_csv(head) {
         return Some(format);
     }
+    if is_page(bytes) {
+        return Some(Format::PtsPage);
+    }
     if is_pts_text(bytes) {
         return Some(Format::PtsText);
     }
@@ -89,6 +96,20 @@ fn detect_csv(head: &[u8]) -> Option<Format> {
     let is_raw = first.ends_with(',') && second.starts_with('"') && second.ends_with("\",");
     let has_direction = || text.contains("Results Are Better");
     (is_raw && has_direction()).then_some(Format::PtsRawCsv)
+}
+
+/// The watermark glued to units, and a table of keys glued together.
+fn is_page(bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(1 << 20)];
+    let has_keys = [
+        &b"ProcessorM"[..],
+        b"ProcessorC",
+        b"MemoryDisk",
+        b"OSKernel",
+    ];
+    contains(head, b"OpenBenchmarking.org")
+        && contains(head, b" Is Better")
+        && has_keys.iter().any(|keys| contains(head, keys))
 }
 
 /// A unit with its direction and a bar, or rows of dots.

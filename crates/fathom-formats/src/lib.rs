@@ -13,12 +13,14 @@ mod error;
 mod json;
 pub mod native;
 pub mod pts;
+mod references;
 mod text;
 mod warnings;
 
 pub use detect::{Format, detect};
 pub use error::{FormatError, Place};
 use fathom_model::ResultFile;
+pub use references::references;
 
 /// The largest file that is read.
 pub const MAX_BYTES: usize = 256 << 20;
@@ -29,7 +31,14 @@ pub const MAX_BYTES: usize = 256 << 20;
 /// # Errors
 /// [`FormatError`] with the name, the place, and what was expected.
 pub fn import(bytes: &[u8], name: &str) -> Result<ResultFile, FormatError> {
-    read_any(bytes).map_err(|error| error.in_file(name))
+    let mut file = read_any(bytes).map_err(|error| error.in_file(name))?;
+    if let Some(origin) = &mut file.origin
+        && origin.name.is_empty()
+    {
+        let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
+        base.clone_into(&mut origin.name);
+    }
+    Ok(file)
 }
 
 fn read_any(bytes: &[u8]) -> Result<ResultFile, FormatError> {
@@ -38,6 +47,7 @@ fn read_any(bytes: &[u8]) -> Result<ResultFile, FormatError> {
         Some(Format::Native) => native::read(bytes),
         Some(Format::PtsXml) => pts::read_xml(bytes),
         Some(Format::PtsText) => pts::read_text(bytes),
+        Some(Format::PtsPage) => pts::read_page(bytes),
         Some(Format::PtsCsv) => pts::read_csv(bytes),
         Some(Format::PtsRawCsv) => pts::read_raw_csv(bytes),
         Some(Format::PtsJson) => pts::read_json(bytes),

@@ -42,6 +42,8 @@ pub(super) struct DraftResult {
     pub annotation: Option<String>,
     pub parent: Option<String>,
     pub entries: Vec<Entry>,
+    /// What has no place elsewhere.
+    pub extra: serde_json::Map<String, serde_json::Value>,
 }
 
 impl DraftResult {
@@ -455,6 +457,7 @@ fn record(hash: String, result: DraftResult, case: &Case, may_lead: bool) -> Res
             hash,
         })),
         entries: result.entries,
+        extra: result.extra,
         ..ResultRecord::default()
     }
 }

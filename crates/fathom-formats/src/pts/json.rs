@@ -206,7 +206,7 @@ fn result(
         display_format: exported.display_format,
         annotation: some(exported.annotation),
         parent: some(exported.parent),
-        entries: Vec::new(),
+        ..DraftResult::default()
     };
     if result.hash() != hash {
         let text = "its key is not the comparison hash of its texts; the texts count";

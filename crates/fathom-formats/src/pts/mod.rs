@@ -7,11 +7,13 @@ mod fields;
 mod json;
 mod known;
 mod notes;
+mod page;
 mod text;
 mod xml;
 
 pub use csv::{read as read_csv, read_raw as read_raw_csv};
 pub use json::read as read_json;
+pub use page::read as read_page;
 pub use text::read as read_text;
 pub use xml::{read as read_xml, write as write_xml};
 

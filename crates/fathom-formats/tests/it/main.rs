@@ -3,8 +3,10 @@
     clippy::unwrap_used,
     reason = "a helper of a test may panic as a test may"
 )]
+#![allow(clippy::print_stderr, reason = "what is skipped is said loudly")]
 
 mod exports;
 mod pts;
 mod schema;
+mod seeds;
 mod support;
