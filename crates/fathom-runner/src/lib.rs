@@ -2,6 +2,43 @@
 //!
 //! A [`PlanRequest`] becomes a [`Plan`]; a [`Runner`] carries it out and tells what happens as a
 //! stream of events to its sinks (journal, progress display), from which the result file is built.
+//!
+//! ```
+//! use fathom_base::{Bytes, FakeClock, WallTime};
+//! use fathom_model::{Host, System, TargetInfo};
+//! use fathom_runner::{Plan, PlanRequest, Registry, RunSettings, Selection};
+//! use fathom_testkit::Script;
+//!
+//! // A test that does what it is told; the binary has real ones.
+//! let registry = Registry::new(vec![Box::new(Script::new(&FakeClock::default()))]);
+//! let host = Host {
+//!     target: TargetInfo::default(),
+//!     memory: Bytes::GIB,
+//!     cpus: 2,
+//!     is_root: false,
+//!     search_path: "".into(),
+//! };
+//! let request = PlanRequest {
+//!     run_id: fathom_runner::run_id(WallTime::default(), fathom_runner::entropy()),
+//!     seed: 1,
+//!     name: "mine".into(),
+//!     add_to: None,
+//!     title: "Mine".into(),
+//!     description: String::new(),
+//!     version: "0.1.0".into(),
+//!     started: WallTime::default(),
+//!     target: "/mnt/disk".into(),
+//!     scratch_parent: "/mnt/disk".into(),
+//!     system: System::default(),
+//!     selections: vec![Selection::Test("scripted".into())],
+//!     overrides: Vec::new(),
+//!     implementation: None,
+//!     settings: RunSettings::default(),
+//! };
+//! let plan = Plan::build(&request, &registry, &host).unwrap();
+//! assert_eq!(plan.totals.cases, 1);
+//! assert_eq!((plan.header.min_trials, plan.header.max_trials), (3, 30));
+//! ```
 
 mod error;
 mod plan;
