@@ -39,7 +39,7 @@ pub fn html(file: &ResultFile) -> String {
         view,
     };
     let entries: usize = file.results.iter().map(|result| result.entries.len()).sum();
-    let mut out = String::with_capacity(48 * 1024 + entries * 700);
+    let mut out = String::with_capacity(48 * 1024 + entries * 620);
     page.push(&mut out);
     out
 }

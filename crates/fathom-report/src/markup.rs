@@ -2,11 +2,21 @@
 
 use crate::clean;
 
+/// Which bytes stand for themselves: printable ASCII without the five that mean something.
+static PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut byte = 0x20;
+    while byte < 0x7f {
+        plain[byte] = !matches!(byte as u8, b'&' | b'<' | b'>' | b'"' | b'\'');
+        byte += 1;
+    }
+    plain
+};
+
 /// Appends a text as element content or in a quoted attribute; control characters, which XML
 /// forbids, are replaced.
 pub(crate) fn push_escaped(out: &mut String, text: &str) {
-    let is_plain = |byte: u8| (0x20..0x7f).contains(&byte) && !b"&<>\"'".contains(&byte);
-    if text.bytes().all(is_plain) {
+    if text.bytes().all(|byte| PLAIN[usize::from(byte)]) {
         out.push_str(text);
         return;
     }

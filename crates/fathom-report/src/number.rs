@@ -24,14 +24,26 @@ pub(crate) fn push_rounded(out: &mut String, value: f64, decimals: usize) {
     if value < 0.0 && digits > 0 {
         out.push('-');
     }
-    if decimals == 0 {
-        push_integer(out, digits);
-        return;
+    push_fixed(out, digits, decimals);
+}
+
+/// Appends a whole number with a decimal point before its last `decimals` digits.
+fn push_fixed(out: &mut String, digits: u64, decimals: usize) {
+    let mut buffer = [b'0'; 24];
+    let mut at = buffer.len();
+    let mut rest = digits;
+    let mut written = 0;
+    while rest > 0 || written <= decimals {
+        if decimals > 0 && written == decimals {
+            at -= 1;
+            buffer[at] = b'.';
+        }
+        at -= 1;
+        buffer[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        written += 1;
     }
-    let unit = 10_u64.pow(decimals as u32);
-    push_integer(out, digits / unit);
-    // Writing to a String cannot fail.
-    let _ = write!(out, ".{:0decimals$}", digits % unit);
+    out.extend(buffer[at..].iter().map(|&byte| char::from(byte)));
 }
 
 /// As [`push_rounded`], in scientific notation where the number would fill a line.
@@ -52,6 +64,9 @@ pub(crate) fn rounded(value: f64, decimals: usize) -> String {
 
 /// PHP's `round(value, decimals)`; negative `decimals` round to tens, hundreds and so on.
 pub(crate) fn php_round(value: f64, decimals: i32) -> f64 {
+    if decimals == 0 && value.abs() < 1e9 && (value.abs().fract() - 0.5).abs() > 1e-5 {
+        return value.round();
+    }
     if decimals >= 0 {
         return pts::round(value, decimals as usize);
     }
@@ -149,8 +164,7 @@ pub(crate) fn push_share(out: &mut String, share: f64) {
 
 /// Appends a whole number.
 pub(crate) fn push_integer(out: &mut String, number: u64) {
-    // Writing to a String cannot fail.
-    let _ = write!(out, "{number}");
+    push_fixed(out, number, 0);
 }
 
 #[cfg(test)]

@@ -30,6 +30,8 @@ pub(crate) struct OverviewRow {
 /// One system's part of a result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Cell {
+    /// Its row in the block.
+    pub row: usize,
     /// Its value; absent when it failed.
     pub value: Option<f64>,
     /// Share of the best value, 1 for the best; inverted where lower is better. Absent for failed
@@ -205,6 +207,7 @@ fn cells_of(block: &Block<'_>, systems: usize) -> Vec<Option<Cell>> {
             (share.is_finite() && share >= 0.0).then_some(share)
         });
         cells[row.system as usize] = Some(Cell {
+            row: place,
             value: row.value,
             of_best,
             standing,
@@ -234,7 +237,8 @@ fn score_of(view: &View<'_>, rows: &[OverviewRow], system: usize) -> Score {
     let mut logs: Vec<f64> = Vec::new();
     for row in rows {
         let block = &view.blocks[row.block];
-        let (Some(base), Some(mine)) = (known_of(block, 0), known_of(block, system)) else {
+        let of = |system: usize| known_of(&block.rows[row.cells[system]?.row]);
+        let (Some(base), Some(mine)) = (of(0), of(system)) else {
             continue;
         };
         let sign = match block.record.metric.direction {
@@ -264,12 +268,10 @@ fn score_of(view: &View<'_>, rows: &[OverviewRow], system: usize) -> Score {
     }
 }
 
-/// The first entry of a system that is a number above 0 and not invalid.
-fn known_of<'v>(block: &'v Block<'_>, system: usize) -> Option<Known<'v>> {
-    let is_wanted =
-        |row: &&Row<'_>| row.system as usize == system && row.entry.verdict.level != Level::Invalid;
-    let row = block.rows.iter().find(is_wanted)?;
-    let value = row.value.filter(|value| *value > 0.0)?;
+/// A number above 0 that is not invalid, of a row.
+fn known_of<'v>(row: &'v Row<'_>) -> Option<Known<'v>> {
+    let is_valid = row.entry.verdict.level != Level::Invalid;
+    let value = row.value.filter(|value| *value > 0.0 && is_valid)?;
     Some(Known {
         value,
         certainty: &row.certainty,

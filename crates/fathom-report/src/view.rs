@@ -120,7 +120,7 @@ impl<'a> View<'a> {
         let described = file.systems.len();
         for record in &file.results {
             let case = cases.get(&record.case).copied();
-            let mut block = Block::of(record, case, &places, &runs, described);
+            let mut block = Block::of(record, case, &systems, &places, &runs, described);
             block.continues = blocks
                 .last()
                 .is_some_and(|last| last.is_continued_by(&block));
@@ -230,6 +230,7 @@ impl<'a> Block<'a> {
     fn of(
         record: &'a ResultRecord,
         case: Option<&'a Case>,
+        systems: &[SystemView<'a>],
         places: &HashMap<&str, u32>,
         runs: &Runs<'a>,
         described: usize,
@@ -517,6 +518,19 @@ fn says_nothing_new(
         (None, _) => true,
         (Some(_), None) => false,
     })
+}
+
+/// The index of a system; entries mostly stand in the order of the systems.
+fn place_of(
+    systems: &[SystemView<'_>],
+    places: &HashMap<&str, u32>,
+    expected: usize,
+    name: &str,
+) -> u32 {
+    match systems.get(expected) {
+        Some(system) if system.name == name => expected as u32,
+        _ => places.get(name).copied().unwrap_or_default(),
+    }
 }
 
 /// The single number of an entry; a line has none, though an importer may give its mean.

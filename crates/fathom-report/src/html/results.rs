@@ -1,11 +1,13 @@
 //! One section a case: charts, verdicts, and the tables behind them.
 
+use std::fmt::Write;
+
 use fathom_model::{Direction, Display, Entry, Figure, Level};
 
 use super::Page;
 use super::overview::push_half_width;
 use super::put::{Markup, Text, put};
-use crate::number::{count, push_value, significant};
+use crate::number::{count, push_significant, push_value};
 use crate::svg::{
     Medium, curves_of, describe_bars, extent_texts, has_boxes, push_bars, push_boxes, push_lines,
 };
@@ -152,15 +154,28 @@ fn push_block(out: &mut String, page: &Page<'_>, block: &Block<'_>, anchor: &str
 /// Compiler options and footnotes of imported entries, once each.
 fn push_footnotes(out: &mut String, page: &Page<'_>, block: &Block<'_>) {
     let mut notes: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut last: Option<(&str, usize)> = None;
     for row in &block.rows {
+        let name = page.view.systems[row.system as usize].name;
+        let source = footnote_source(row.entry);
+        if let (Some(source), Some((known, place))) = (source, last)
+            && source == known
+        {
+            notes[place].1.push(name);
+            continue;
+        }
         let Some(note) = footnote_of(row.entry) else {
             continue;
         };
-        let name = page.view.systems[row.system as usize].name;
-        match notes.iter_mut().find(|(known, _)| *known == note) {
-            Some((_, names)) => names.push(name),
-            None => notes.push((note, vec![name])),
-        }
+        let place = match notes.iter().position(|(known, _)| *known == note) {
+            Some(place) => place,
+            None => {
+                notes.push((note, Vec::new()));
+                notes.len() - 1
+            }
+        };
+        notes[place].1.push(name);
+        last = source.map(|source| (source, place));
     }
     for (place, (note, names)) in notes.iter().enumerate() {
         put!(out, "<p class=\"foot\">", place + 1, ". ", Text(note));
@@ -174,13 +189,13 @@ fn push_footnotes(out: &mut String, page: &Page<'_>, block: &Block<'_>) {
 /// `(CC) gcc options: -O3 -lm`, and what a profile wants said.
 fn footnote_of(entry: &Entry) -> Option<String> {
     let json = &entry.details.as_ref()?.pts_json;
-    if json.is_empty() {
+    if !COMPILER_KEYS.iter().any(|key| json.text().contains(key)) {
         return None;
     }
     let map = json.map();
     let mut parts: Vec<String> = Vec::new();
     if let Some(compiler) = map
-        .get("compiler-options")
+        .get(COMPILER_KEYS[0])
         .and_then(|value| value.as_object())
     {
         let text = |key: &str| {
@@ -189,16 +204,37 @@ fn footnote_of(entry: &Entry) -> Option<String> {
                 .and_then(|value| value.as_str())
                 .unwrap_or("")
         };
-        let options = text("compiler-options");
+        let options = text(COMPILER_KEYS[0]);
         parts.push(format!(
             "({}) {} options: {options}",
             text("compiler-type"),
             text("compiler")
         ));
     }
-    let note = map.get("install-footnote").and_then(|value| value.as_str());
+    let note = map.get(COMPILER_KEYS[1]).and_then(|value| value.as_str());
     parts.extend(note.map(str::to_owned));
     (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Keys of an entry's JSON object that become footnotes.
+const COMPILER_KEYS: [&str; 2] = ["compiler-options", "install-footnote"];
+
+/// The part of an entry's JSON that its footnote is made of, when it is of the usual form: equal
+/// parts give equal footnotes without reading them.
+fn footnote_source(entry: &Entry) -> Option<&str> {
+    let text = entry.details.as_ref()?.pts_json.text();
+    if text.contains(COMPILER_KEYS[1]) {
+        return None;
+    }
+    let start = text.find(COMPILER_KEYS[0])?.checked_sub(1)?;
+    let end = text[start..].find('}')?;
+    let source = &text[start..start + end];
+    // An odd number of quotes: the brace stands within a text.
+    source
+        .matches('"')
+        .count()
+        .is_multiple_of(2)
+        .then_some(source)
 }
 
 /// Why numbers are suspect, invalid or missing, and what should be known of valid ones; once for
@@ -482,18 +518,18 @@ fn push_table_row(
 /// The trials in order, a long list cut with its length.
 fn push_samples(out: &mut String, samples: &[Figure]) {
     const MOST: usize = 40;
-    let mut text = String::new();
     for (place, figure) in samples.iter().take(MOST).enumerate() {
         if place > 0 {
-            text.push_str("; ");
+            put!(out, "; ");
         }
-        let printed = figure.to_string();
-        match printed.len() > 10 {
-            true => text.push_str(&significant(figure.value(), 6)),
-            false => text.push_str(&printed),
+        let start = out.len();
+        // Writing to a String cannot fail; figures are digits, signs and points.
+        let _ = write!(out, "{figure}");
+        if out.len() - start > 10 {
+            out.truncate(start);
+            push_significant(out, figure.value(), 6);
         }
     }
-    put!(out, Text(&text));
     if samples.len() > MOST {
         put!(out, " and ", samples.len() - MOST, " more");
     }

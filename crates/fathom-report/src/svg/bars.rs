@@ -13,6 +13,9 @@ const TOP: f64 = 22.0;
 /// Room below the bars for the marks.
 const BOTTOM: f64 = 20.0;
 
+/// Room for names left of the standard error.
+const NAME_WIDTH: f64 = WIDTH - 150.0;
+
 /// Heights by number of bars, as the original has three sizes.
 struct Rows {
     each: f64,
@@ -129,9 +132,14 @@ fn push_row(
     canvas.number(y);
     canvas.raw(")\">");
     let side = side_text(block, row);
-    let name_width = WIDTH - super::canvas::estimated_width(&side);
-    let name = fitted(&view.row_name(row), name_width.max(200.0), 7.0);
-    canvas.text("n", 0.0, 12.0, Anchor::Start, &name);
+    let name = view.row_name(row);
+    canvas.text(
+        "n",
+        0.0,
+        12.0,
+        Anchor::Start,
+        &fitted(&name, NAME_WIDTH, 7.0),
+    );
     if !side.is_empty() {
         let class = match row.entry.verdict.level {
             Level::Suspect => "m v2t",

@@ -15,9 +15,13 @@ const LEAST_FOR_BOX: usize = 5;
 /// Most dots of a row.
 const MOST_DOTS: usize = 200;
 
-/// Whether any entry has trials to show the spread of.
+/// Whether any entry has enough trials for their spread to be worth a chart: five, or two that
+/// Fathom itself measured. Fewer stand in the table.
 pub(crate) fn has_boxes(block: &Block<'_>) -> bool {
-    block.rows.iter().any(|row| values_of(row).len() >= 2)
+    block.rows.iter().any(|row| {
+        let least = if row.run.is_some() { 2 } else { LEAST_FOR_BOX };
+        row.entry.samples.len() >= least
+    })
 }
 
 /// The numbers behind a row: its trials, or the points of its line.
@@ -111,9 +115,14 @@ fn push_row(
     canvas.number(y);
     canvas.raw(")\">");
     let side = extent_text(block, values);
-    let name_width = WIDTH - super::canvas::estimated_width(&side);
-    let name = fitted(&view.row_name(row), name_width.max(200.0), 7.0);
-    canvas.text("n", 0.0, 12.0, Anchor::Start, &name);
+    let name = view.row_name(row);
+    canvas.text(
+        "n",
+        0.0,
+        12.0,
+        Anchor::Start,
+        &fitted(&name, WIDTH - 220.0, 7.0),
+    );
     canvas.text("m", 1.0, 12.0, Anchor::End, &side);
     let mut class = String::new();
     push_system_class(&mut class, row.system);

@@ -1,6 +1,8 @@
 //! Where charts are drawn: inside a page with per cent for lengths, or on a picture of a fixed
 //! width.
 
+use std::borrow::Cow;
+
 use super::palette::{COLOURS, DARK, LIGHT, PATTERNS, push_rules};
 use crate::markup::push_escaped;
 use crate::number::{push_coordinate, push_share};
@@ -182,8 +184,11 @@ impl<'o> Canvas<'o> {
     ) {
         self.raw("<text class=\"");
         self.raw(class);
-        self.raw("\" x=\"");
-        self.across(share);
+        // Places at 0 are what is taken without an attribute.
+        if share != 0.0 {
+            self.raw("\" x=\"");
+            self.across(share);
+        }
         if dx != 0.0 {
             self.raw("\" dx=\"");
             self.number(dx);
@@ -204,8 +209,10 @@ impl<'o> Canvas<'o> {
     pub fn bar(&mut self, class: &str, from: f64, to: f64, y: f64, height: f64) {
         self.raw("<rect class=\"");
         self.raw(class);
-        self.raw("\" x=\"");
-        self.across(from);
+        if from != 0.0 {
+            self.raw("\" x=\"");
+            self.across(from);
+        }
         self.raw("\" y=\"");
         self.number(y);
         self.raw("\" width=\"");
@@ -292,7 +299,7 @@ fn subtitle_lines(text: &str) -> Vec<String> {
                 line.push_str(" …");
                 break;
             }
-            lines.push(fitted(word, WIDTH, 7.0));
+            lines.push(fitted(word, WIDTH, 7.0).into_owned());
             continue;
         }
         if !line.is_empty() {
@@ -317,9 +324,12 @@ pub(crate) fn estimated_width(text: &str) -> f64 {
 }
 
 /// A text cut so that it fits, when a character takes `each` units.
-pub(crate) fn fitted(text: &str, width: f64, each: f64) -> String {
+pub(crate) fn fitted(text: &str, width: f64, each: f64) -> Cow<'_, str> {
     let most = (width / each).floor().max(4.0) as usize;
-    crate::clean::line(&crate::text::fit(text, most))
+    match text.len() <= most && text.is_ascii() {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(crate::clean::line(&crate::text::fit(text, most))),
+    }
 }
 
 /// The classes of a system: its colour, and a pattern when the colours are used up.
