@@ -109,17 +109,7 @@ fn cached_reads(seen: &Seen<'_>) -> Option<String> {
     let Some(drives) = seen.drives else {
         return unseen_reads(seen);
     };
-    // Others' reads hide ours in the drives' counters, but not in the process's own.
-    let own = seen
-        .evidence
-        .host
-        .as_ref()
-        .and_then(|host| host.own_read_bytes);
-    let fetched = match own.filter(|_| seen.facts.owns_its_io) {
-        Some(own) => own.min(drives.read_bytes),
-        None => drives.read_bytes,
-    };
-    let missing = read.saturating_sub(fetched);
+    let missing = read.saturating_sub(drives.read_bytes);
     let share = missing as f64 / read.max(1) as f64;
     (share > limits::CACHE_SHARE && missing > seen.slack_bytes).then(|| {
         format!(
@@ -259,7 +249,8 @@ fn too_few_bytes(seen: &Seen<'_>, verdict: &mut Verdict) {
     );
     // Two witnesses are needed to call it invalid: counters alone may be another drive's.
     let left_pages = |d: &crate::DirectEvidence| d.transfer_cached_pages.unwrap_or(0) > 0;
-    let is_corroborated = seen.evidence.direct.as_ref().is_some_and(left_pages);
+    let is_corroborated =
+        seen.facts.caches_below || seen.evidence.direct.as_ref().is_some_and(left_pages);
     let level = match worst < limits::DEVICE_MINORITY && is_corroborated {
         true => Level::Invalid,
         false => Level::Suspect,

@@ -34,6 +34,8 @@ pub struct Facts {
     pub owns_its_io: bool,
     /// The layers below copy or read back on a write: RAID 5, btrfs, a thin volume.
     pub reads_on_write: bool,
+    /// A layer below has a page cache of its own, which direct I/O does not pass by.
+    pub caches_below: bool,
     /// Largest physical block of the drives.
     pub physical_block_bytes: Option<u64>,
     /// A drive is a hypervisor's.
@@ -68,6 +70,10 @@ impl Facts {
     #[must_use]
     pub fn with_target(mut self, target: &TargetInfo) -> Self {
         self.reads_on_write = reads_on_write(target);
+        self.caches_below = target
+            .layers
+            .iter()
+            .any(|layer| layer.kind == LayerKind::Loop && !layer.detail.ends_with(", direct I/O"));
         self.physical_block_bytes = target
             .drives
             .iter()

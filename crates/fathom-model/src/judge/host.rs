@@ -71,6 +71,16 @@ pub(super) fn foreign_io(seen: &Seen<'_>, verdict: &mut Verdict) {
     let Some(own_read) = host.own_read_bytes.filter(|_| is_known) else {
         return;
     };
+    // Before Linux 5.12 the kernel's workers for io_uring were not counted as ours.
+    let is_ring = seen
+        .evidence
+        .io
+        .as_ref()
+        .is_some_and(|io| io.engine == "io_uring");
+    let own_read = match is_ring {
+        true => own_read.max(seen.read_bytes.min(drives.read_bytes)),
+        false => own_read,
+    };
     let own_written = host.own_written_bytes.unwrap_or(u64::MAX);
     let moved = seen
         .read_bytes

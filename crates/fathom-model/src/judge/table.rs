@@ -64,8 +64,8 @@ fn threshold(id: &str) -> String {
             l::MEMORY_MULTIPLE
         ),
         "device-bytes" => format!(
-            "drives move at least {} of the test's bytes; under {} with pages found in the cache \
-             is invalid",
+            "drives move at least {} of the test's bytes; under {} with a page cache known to be in \
+             between is invalid",
             p(1.0 - l::DEVICE_SHORTFALL),
             p(l::DEVICE_MINORITY)
         ),

@@ -138,9 +138,8 @@ pub(crate) fn hypervisor(root: &Root) -> Option<String> {
         return None;
     }
     let cpus = root.head("/proc/cpuinfo", 8192).unwrap_or_default();
-    let has_flag = cpus.lines().any(|line| {
-        line.starts_with("flags") && line.split_whitespace().any(|flag| flag == "hypervisor")
-    });
+    let flags = cpus.lines().find(|line| line.starts_with("flags"));
+    let has_flag = flags.map(|line| line.split_whitespace().any(|flag| flag == "hypervisor"));
     let dmi = |name: &str| {
         root.line(format!("/sys/class/dmi/id/{name}"))
             .unwrap_or_default()
@@ -155,12 +154,17 @@ pub(crate) fn hypervisor(root: &Root) -> Option<String> {
     let by_xen = root
         .line("/sys/hypervisor/type")
         .filter(|kind| kind == "xen");
+    if by_xen.is_some() {
+        return Some("Xen".to_owned());
+    }
+    // Every hypervisor on x86 sets the flag; names of vendors alone are also on their hardware.
+    if has_flag == Some(false) {
+        return None;
+    }
     if let Some((_, name)) = by_firmware {
         Some((*name).to_owned())
     } else if is_hyper_v {
         Some("Hyper-V".to_owned())
-    } else if by_xen.is_some() {
-        Some("Xen".to_owned())
     } else if let Some(compatible) = by_tree {
         Some(
             if compatible.contains("kvm") {
@@ -170,7 +174,7 @@ pub(crate) fn hypervisor(root: &Root) -> Option<String> {
             }
             .to_owned(),
         )
-    } else if has_flag {
+    } else if has_flag == Some(true) {
         let sources = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
         let sources = root.line(sources).unwrap_or_default();
         let name = if sources.contains("kvm-clock") {

@@ -10,40 +10,45 @@ use fathom_model::Platform;
 const TIMEOUT: Nanos = Nanos::from_secs(10);
 const OUTPUT_LIMIT: usize = 64 << 10;
 
-/// Asks every program that is there.
+/// Asks every program that is there, all at the same time: some take a third of a second.
 pub(super) fn add_versions(search: &OsStr, platform: &mut Platform) {
-    let mut compilers = Vec::new();
-    if let Some(answer) = ask(search, "gcc", &["-v"]) {
-        let text = answer.stderr_text();
-        compilers.extend(gcc_version(&text));
-        platform.compiler_options = gcc_options(&text);
-    }
-    if let Some(answer) = ask(search, "clang", &["--version"]) {
-        compilers.extend(clang_version(&answer.stdout_text()));
-    }
+    const QUESTIONS: [(&str, &str); 5] = [
+        ("gcc", "-v"),
+        ("clang", "--version"),
+        ("python", "-V"),
+        ("python3", "-V"),
+        ("java", "-version"),
+    ];
+    let [gcc, clang, python, python3, java] = std::thread::scope(|scope| {
+        let asked = QUESTIONS.map(|(name, option)| scope.spawn(move || ask(search, name, option)));
+        asked.map(|thread| thread.join().ok().flatten().unwrap_or_default())
+    });
+    let compilers: Vec<String> = [gcc_version(&gcc), clang_version(&clang)]
+        .into_iter()
+        .flatten()
+        .collect();
     platform.compiler = (!compilers.is_empty()).then(|| compilers.join(" + "));
-    let mut pythons: Vec<String> = ["python", "python3"]
+    platform.compiler_options = gcc_options(&gcc);
+    let mut pythons: Vec<&str> = [&python, &python3]
         .iter()
-        .filter_map(|name| ask(search, name, &["-V"]))
-        // Python 2 answers on the error output.
-        .map(|answer| format!("{}{}", answer.stdout_text(), answer.stderr_text()))
-        .filter_map(|text| Some(text.trim().strip_prefix("Python ")?.to_owned()))
+        .filter_map(|text| text.trim().strip_prefix("Python "))
         .collect();
     pythons.dedup();
     platform.python = (!pythons.is_empty()).then(|| pythons.join(" + Python "));
-    let java = ask(search, "java", &["-version"]).map(|answer| answer.stderr_text());
-    platform.java = java.and_then(|text| java_version(&text));
+    platform.java = java_version(&java);
 }
 
-fn ask(search: &OsStr, name: &str, args: &[&str]) -> Option<Finished> {
+/// The answer of a program on both outputs: some tell their version on the one for errors.
+fn ask(search: &OsStr, name: &str, option: &str) -> Option<String> {
     let path = find_program(name, search)?;
-    let mut program = Program::new(path).args(args.iter().map(OsString::from));
+    let mut program = Program::new(path).args([OsString::from(option)]);
     program.timeout = TIMEOUT;
     program.output_limit = OUTPUT_LIMIT;
     program.environment = vec![("LC_ALL".into(), "C".into())];
-    run(&program, &Cancel::new())
+    let answer: Finished = run(&program, &Cancel::new())
         .ok()
-        .filter(Finished::is_success)
+        .filter(Finished::is_success)?;
+    Some(format!("{}{}", answer.stdout_text(), answer.stderr_text()))
 }
 
 /// `GCC 12.2.0`, with the date of a snapshot: `GCC 6.3.0 20170406`.

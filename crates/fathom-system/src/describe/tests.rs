@@ -87,6 +87,9 @@ fn hypervisors_are_told_by_firmware_flag_tree_and_xen() {
     assert_eq!(of(&surface), None);
     let metal = format!("{dmi}sys_vendor = Amazon EC2\n{dmi}product_name = m5.metal\n");
     assert_eq!(of(&metal), None);
+    let hardware =
+        format!("{dmi}sys_vendor = Google Compute Engine\n/proc/cpuinfo = flags : fpu\n");
+    assert_eq!(of(&hardware), None);
     assert_eq!(of(flag), name("hypervisor"));
     assert_eq!(
         of("/proc/device-tree/hypervisor/compatible = linux,kvm\n"),

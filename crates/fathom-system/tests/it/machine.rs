@@ -2,16 +2,19 @@
 
 use std::hint::black_box;
 use std::io::Write;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Instant;
 
 use fathom_base::SystemClock;
-use fathom_model::{Observer, TargetKind};
+use fathom_model::judge::{Facts, Scope, judge};
+use fathom_model::{DirectEvidence, Evidence, IoEvidence, Observer, TargetInfo, TargetKind};
 use fathom_system::{
     ClockWitness, DescribeOptions, MachineObserver, Root, SystemError, describe, list_targets,
     resolve_target, system_fields,
 };
 use fathom_testkit::{disk_directory, skipped};
+use rustix::fs::{Mode, OFlags};
 
 #[test]
 fn the_directory_of_the_sources_resolves() {
@@ -135,6 +138,91 @@ fn a_synced_write_moves_the_counters_of_its_drive() {
     assert_eq!(seen.memory_backed, None);
     assert_eq!(clock_seen.backward_steps, 0);
     assert!(clock_seen.read_ns > 0.0);
+}
+
+/// Reads a file once, watched, and gives the rules that speak of where the bytes came from.
+fn read_and_judge(target: &TargetInfo, path: &Path, is_direct: bool) -> Vec<String> {
+    const BLOCK: usize = 1 << 20;
+    let flags = match is_direct {
+        true => OFlags::RDONLY | OFlags::DIRECT,
+        false => OFlags::RDONLY,
+    };
+    let Ok(file) = rustix::fs::open(path, flags, Mode::empty()) else {
+        skipped("no direct I/O on the scratch directory");
+        return Vec::new();
+    };
+    let file = std::fs::File::from(file);
+    let mut buffer = vec![0_u8; 2 * BLOCK];
+    let at = buffer.as_ptr().align_offset(4096);
+    let block = &mut buffer[at..at + BLOCK];
+    let (mut operations, mut bytes) = (0, 0);
+    let observer = MachineObserver::new(&Root::system(), target);
+    let witness = observer.begin();
+    loop {
+        match file.read_at(block, bytes).unwrap() {
+            0 => break,
+            count => (operations, bytes) = (operations + 1, bytes + count as u64),
+        }
+    }
+    let host = witness.end();
+    let evidence = Evidence {
+        io: Some(IoEvidence {
+            window_ns: host.window_ns,
+            operations,
+            read_bytes: bytes,
+            histogram_count: operations,
+            interval_count: operations,
+            depth_total: 1,
+            block_size_bytes: Some(BLOCK as u64),
+            engine: "psync".to_owned(),
+            ..IoEvidence::default()
+        }),
+        direct: Some(DirectEvidence {
+            requested: is_direct,
+            opened: is_direct,
+            ..DirectEvidence::default()
+        }),
+        host: Some(host),
+        ..Evidence::default()
+    };
+    let facts = Facts {
+        scope: Scope::Device,
+        owns_its_io: true,
+        ..Facts::default().with_target(target)
+    };
+    let verdict = judge(&facts, &evidence);
+    let about = [
+        "page-cache",
+        "device-bytes",
+        "direct-io",
+        "link-ceiling",
+        "counts",
+    ];
+    let rules = verdict.reasons.into_iter().map(|reason| reason.rule);
+    rules
+        .filter(|rule| about.contains(&rule.as_str()))
+        .collect()
+}
+
+#[test]
+fn cached_and_direct_reads_are_told_apart() {
+    let Some(directory) = disk_directory() else {
+        return;
+    };
+    let target = resolve_target(&Root::system(), directory.path()).unwrap();
+    if target.drives.is_empty() {
+        skipped("the drive of the scratch directory cannot be seen");
+        return;
+    }
+    let path = directory.path().join("read");
+    let data: Vec<u8> = (0..16_u64 << 17)
+        .flat_map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes())
+        .collect();
+    let mut file = std::fs::File::create(&path).unwrap();
+    file.write_all(&data).unwrap();
+    file.sync_all().unwrap();
+    assert_eq!(read_and_judge(&target, &path, false), ["page-cache"]);
+    assert_eq!(read_and_judge(&target, &path, true), Vec::<String>::new());
 }
 
 #[test]
