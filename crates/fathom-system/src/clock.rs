@@ -3,6 +3,9 @@ use fathom_model::ClockEvidence;
 
 use crate::root::Root;
 
+#[cfg(test)]
+mod tests;
+
 /// How many readings the cost of one is measured with: about 20 us on a fast clock.
 const READINGS: u32 = 1000;
 

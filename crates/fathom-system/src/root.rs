@@ -5,6 +5,9 @@ use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+#[cfg(test)]
+mod tests;
+
 /// Largest file of `/proc`, `/sys` or `/etc` that is read; a longer one is cut.
 const TEXT_LIMIT: u64 = 4 << 20;
 
