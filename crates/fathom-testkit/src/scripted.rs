@@ -261,6 +261,19 @@ impl Test for Script {
                     "1",
                     "Tells cases apart.",
                 ),
+                OptionInfo::new(
+                    "size",
+                    OptionKind::Size(Bytes::new(1), Bytes::GIB),
+                    "4KiB",
+                    "Tells cases apart.",
+                ),
+                OptionInfo::new(
+                    "order",
+                    OptionKind::Choice,
+                    "straight",
+                    "Tells cases apart.",
+                )
+                .menu(&["straight", "random"]),
             ],
         }
     }

@@ -219,9 +219,10 @@ fn with_override(row: &Row, option: &OptionInfo, over: &Override) -> Vec<Row> {
     };
     let rows = values.iter().map(|value| {
         let mut new = row.clone();
-        // A label may speak of the value that is replaced; what holds now is said after it.
-        let is_replaced = row.options.get(option.name).is_some_and(|old| old != value);
-        if is_replaced || values.len() > 1 {
+        // Where a label may speak of the value that is replaced, what holds now is said after it.
+        let replaced = row.options.get(option.name).filter(|old| old != value);
+        let is_wrong = replaced.is_some_and(|old| may_mention(&row.label, old));
+        if is_wrong || values.len() > 1 {
             let said = format!("{}={value}", option.name);
             new.label = with_values(&new.label, std::iter::once(said.as_str()));
         }
@@ -232,6 +233,23 @@ fn with_override(row: &Row, option: &OptionInfo, over: &Override) -> Vec<Row> {
         new
     });
     rows.collect()
+}
+
+/// Whether a label may speak of an option's value. Of words one cannot be sure (`read` may stand
+/// for `randread`); a quantity is mentioned when the label holds it, be it behind letters or
+/// without the end of its unit (`Q8`, `SEQ1M` for 1MiB).
+fn may_mention(label: &str, value: &str) -> bool {
+    let label = label.to_ascii_lowercase();
+    let value = value.to_ascii_lowercase();
+    let short = value.trim_end_matches('b').trim_end_matches('i');
+    let holds = |word: &str| {
+        [value.as_str(), short].iter().any(|text| {
+            word.strip_suffix(text)
+                .is_some_and(|before| !before.ends_with(|c: char| c.is_ascii_digit() || c == '.'))
+        })
+    };
+    let is_quantity = value.starts_with(|first: char| first.is_ascii_digit());
+    !is_quantity || label.split_whitespace().any(holds)
 }
 
 fn draft(row: Row, registry: &Registry, notes: &mut Vec<String>) -> Result<Draft, PlanError> {

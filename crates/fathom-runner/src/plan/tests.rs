@@ -78,6 +78,7 @@ fn with(change: impl FnOnce(&mut Estimate)) -> CaseScript {
 fn lines(plan: &Plan) -> Vec<String> {
     let line = |planned: &PlannedCase| {
         let options = planned.case.description();
+        let options = options.replace(" - size: 4KiB - order: straight", "");
         let label = &planned.case.label;
         match &planned.unavailable {
             Some(reason) => format!("{label} | {options} | {reason}"),
@@ -135,6 +136,34 @@ fn an_override_reaches_every_case_that_has_the_option() {
     assert_eq!(
         lines(&build(&request).unwrap())[0],
         "X L2 | case: p,q - level: 2"
+    );
+}
+
+#[test]
+fn a_label_that_does_not_speak_of_an_option_stays() {
+    let label = |words: &str, option: &str, value: &str| {
+        let rows = format!(
+            "[[case]]\ntest = \"scripted\"\nlabel = \"{words}\"\n\
+             options = {{ level = 8, size = \"1MiB\", order = \"random\" }}\n"
+        );
+        let mut request = request(suite(&rows));
+        request.overrides = vec![over(option, &[value])];
+        build(&request).unwrap().header.cases[0].case.label.clone()
+    };
+    assert_eq!(label("RND4K Q1 read", "level", "5"), "RND4K Q1 read");
+    assert_eq!(
+        label("RND4K Q8 read", "level", "5"),
+        "RND4K Q8 read level=5"
+    );
+    assert_eq!(label("RND4K Q18 read", "level", "5"), "RND4K Q18 read");
+    assert_eq!(label("SEQ1M", "size", "2MiB"), "SEQ1M size=2MiB");
+    assert_eq!(label("SEQ 1MiB", "size", "2MiB"), "SEQ 1MiB size=2MiB");
+    assert_eq!(label("SEQ64K", "size", "2MiB"), "SEQ64K");
+    assert_eq!(label("RND4K", "order", "straight"), "RND4K order=straight");
+    assert_eq!(
+        label("RND4K", "order", "random"),
+        "RND4K",
+        "nothing changes"
     );
 }
 
