@@ -378,6 +378,9 @@ impl<'a> Load<'a> {
             Some(index) => {
                 let first = filling_of(index - self.plan.slots, stride);
                 self.filler.stamp(data, first, step.offset, self.writes);
+                if let Some(&next) = self.pool.front() {
+                    buffers.expect_stamp(next);
+                }
             }
             None => self.filler.fill(data, step.offset, self.writes),
         }
