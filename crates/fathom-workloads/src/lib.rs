@@ -10,6 +10,7 @@
 
 mod classic;
 mod common;
+pub mod dbench;
 mod error;
 pub mod fs_mark;
 pub mod io_test;
@@ -26,6 +27,7 @@ pub fn native_tests() -> Vec<Box<dyn Test>> {
     vec![
         Box::new(io_test::IoTest::new()),
         Box::new(sqlite::SqliteTest::new()),
+        Box::new(dbench::DbenchTest::new()),
         Box::new(fs_mark::FsMarkTest::new()),
         Box::new(iozone::IozoneTest::new()),
         Box::new(postmark::PostmarkTest::new()),

@@ -90,7 +90,7 @@ impl Seat<'_> {
         }
     }
 
-    /// Whether the crew should stop: its time is over, or another thread failed.
+    /// Whether another thread failed, so that all should stop.
     #[inline]
     pub(crate) fn is_halted(&self) -> bool {
         self.shared.halt.load(Ordering::Relaxed)
@@ -165,11 +165,6 @@ impl Conductor<'_> {
                 .unwrap_or_else(PoisonError::into_inner);
         }
         true
-    }
-
-    /// Asks every thread to stop; see [`Seat::is_halted`].
-    pub(crate) fn halt(&self) {
-        self.shared.halt.store(true, Ordering::SeqCst);
     }
 }
 

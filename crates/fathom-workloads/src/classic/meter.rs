@@ -49,13 +49,6 @@ impl Meter {
         }
     }
 
-    /// Forgets everything.
-    pub(crate) fn reset(&mut self) {
-        for histogram in &mut self.kinds {
-            histogram.reset();
-        }
-    }
-
     /// Operations by name, those that never happened left out.
     pub(crate) fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         let all = self.names.iter().zip(&self.kinds);

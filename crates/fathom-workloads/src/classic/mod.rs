@@ -22,6 +22,6 @@ pub(crate) use crew::{Conductor, Seat, run_crew};
 pub(crate) use meter::{Laps, Meter};
 pub(crate) use needs::{needs, unmet_of};
 pub(crate) use outcome::{Outcome, Traffic};
-pub(crate) use process::CpuTime;
+pub(crate) use process::{CpuTime, RangeLock, lock_range};
 pub(crate) use root::{Root, renew};
 pub(crate) use watch::Watch;

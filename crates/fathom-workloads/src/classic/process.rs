@@ -2,10 +2,11 @@
 
 #![expect(
     unsafe_code,
-    reason = "unshare and the usage of one thread have no safe wrapper"
+    reason = "unshare, locks of ranges and the usage of one thread have no safe wrapper"
 )]
 
 use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::Mutex;
 
 use fathom_base::Nanos;
@@ -25,6 +26,53 @@ pub(super) fn own_file_table() -> io::Result<()> {
     // was given stays valid. What it opens from now on is unknown to other threads; the crew's
     // threads hand nothing back that owns a descriptor (their results are counts and times).
     unsafe { unshare_unsafe(UnshareFlags::FILES) }.map_err(io::Error::from)
+}
+
+/// What is done to a range of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RangeLock {
+    /// Locked for writing.
+    Exclusive,
+    /// Unlocked.
+    Free,
+}
+
+/// Locks or unlocks a range of a file, waiting for others as the original does.
+///
+/// The kernel knows the owner of a lock by its table of open files, so that threads with tables of
+/// their own exclude one another like processes. Where they share one, locks belong to the open file
+/// instead and are not waited for: a client with two handles on a file would wait for itself.
+///
+/// # Errors
+/// As the system gives them, a deadlock among them.
+pub(crate) fn lock_range(
+    file: BorrowedFd<'_>,
+    lock: RangeLock,
+    offset: i64,
+    length: i64,
+    has_own_files: bool,
+) -> io::Result<()> {
+    // SAFETY: `flock` is plain numbers, for which zeros are valid (a lock of an open file must have
+    // no process in it).
+    let mut range: libc::flock = unsafe { std::mem::zeroed() };
+    range.l_type = match lock {
+        RangeLock::Exclusive => libc::F_WRLCK as libc::c_short,
+        RangeLock::Free => libc::F_UNLCK as libc::c_short,
+    };
+    range.l_whence = libc::SEEK_SET as libc::c_short;
+    range.l_start = offset;
+    range.l_len = length;
+    let command = match has_own_files {
+        true => libc::F_SETLKW,
+        false => libc::F_OFD_SETLK,
+    };
+    // SAFETY: reads one `flock` from the address, which is a local of that type; the descriptor is
+    // borrowed, so it is open.
+    let answer = unsafe { libc::fcntl(file.as_raw_fd(), command, &raw const range) };
+    match answer {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
 }
 
 /// Processor time of a thread.

@@ -9,6 +9,12 @@ use fathom_base::process::{Program, find_program, run};
 use fathom_model::{Test, TestError};
 use fathom_testkit::Bench;
 
+/// Says loudly why a test does not check what it should.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+pub(crate) fn skipped(why: &str) {
+    eprintln!("SKIPPED: {why}");
+}
+
 /// A program of this name, or a loud word that a test is skipped.
 pub(crate) fn tool(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -18,7 +24,7 @@ pub(crate) fn tool(name: &str) -> Option<PathBuf> {
     let path = std::env::join_paths(path).unwrap_or_default();
     let found = find_program(name, &path);
     if found.is_none() {
-        eprintln!("SKIPPED: {name} is not installed");
+        skipped(&format!("{name} is not installed"));
     }
     found
 }
@@ -51,7 +57,7 @@ impl SmallDisk {
             mount_point.as_os_str(),
         ];
         if !call(&mount, &arguments) {
-            eprintln!("SKIPPED: only root may mount a loop device here");
+            skipped("only root may mount a loop device here");
             return None;
         }
         Some(Self {
@@ -70,7 +76,7 @@ impl Drop for SmallDisk {
         let unmounted = tool("umount")
             .is_some_and(|umount| call(&umount, &[OsStr::new("-l"), self.mount_point.as_os_str()]));
         if !unmounted {
-            eprintln!("{} is still mounted", self.mount_point.display());
+            skipped(&format!("{} is still mounted", self.mount_point.display()));
         }
     }
 }
@@ -118,7 +124,7 @@ pub(crate) fn traced(program: &Program) -> Option<Calls> {
     command.input.clone_from(&program.input);
     let finished = run(&command, &Cancel::new()).unwrap();
     if finished.stderr_text().contains("ptrace") {
-        eprintln!("SKIPPED: strace may not trace here");
+        skipped("strace may not trace here");
         return None;
     }
     let texts = (finished.stdout_text(), finished.stderr_text());
@@ -143,7 +149,7 @@ fn plain(name: &str) -> &str {
     match name {
         "open" | "openat" | "creat" => "open",
         "mkdir" | "mkdirat" => "mkdir",
-        "unlink" | "unlinkat" => "unlink",
+        "unlink" | "unlinkat" | "rmdir" => "unlink",
         "rename" | "renameat" | "renameat2" => "rename",
         "stat" | "newfstatat" | "fstat" | "lstat" | "statx" => "stat",
         "statfs" | "fstatfs" => "statfs",
@@ -154,7 +160,8 @@ fn plain(name: &str) -> &str {
 /// The calls that more work takes: those of the larger run less those of the smaller one, without
 /// the calls of starting and of threads waiting for one another.
 pub(crate) fn more_work(small: &Calls, large: &Calls) -> Calls {
-    const OF_THE_PROCESS: [&str; 14] = [
+    const OF_THE_PROCESS: [&str; 17] = [
+        "alarm",
         "brk",
         "clone",
         "clone3",
@@ -166,7 +173,9 @@ pub(crate) fn more_work(small: &Calls, large: &Calls) -> Calls {
         "mprotect",
         "munmap",
         "restart_syscall",
+        "rt_sigaction",
         "rt_sigprocmask",
+        "rt_sigreturn",
         "sched_yield",
         "wait4",
     ];

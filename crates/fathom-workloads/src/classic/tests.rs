@@ -115,7 +115,7 @@ fn threads_have_files_of_their_own_like_processes() {
     })
     .unwrap();
     if done.note.is_some() {
-        eprintln!("SKIPPED: threads may not have files of their own here");
+        testing::skipped("threads may not have files of their own here");
         assert!(own.load(Ordering::SeqCst) < 40);
         return;
     }
@@ -158,8 +158,6 @@ fn meters_add_up_by_kind() {
     assert_eq!(all.of(2).sum(), 14);
     let names: Vec<String> = all.clone().into_histograms().into_keys().collect();
     assert_eq!(names, ["a", "c"]);
-    all.reset();
-    assert_eq!(all.counts().count(), 0);
 }
 
 #[test]

@@ -262,7 +262,8 @@ fn the_system_calls_are_the_originals() {
         return;
     };
     let bench = Bench::new();
-    let cases: [(&[(&str, &str)], &[&str]); 4] = [
+    type Pairs = &'static [(&'static str, &'static str)];
+    let cases: [(Pairs, &[&str]); 4] = [
         (&[], &[]),
         (&[("sync", "none")], &["-S", "0"]),
         (&[("sync", "sync-post-reverse")], &["-S", "4"]),
