@@ -4,6 +4,7 @@
 
 mod classic;
 pub mod dbench;
+pub mod dbench;
 pub mod fs_mark;
 mod guess;
 pub mod io;
