@@ -4,7 +4,6 @@
 
 mod classic;
 pub mod dbench;
-pub mod dbench;
 pub mod fs_mark;
 mod guess;
 pub mod io;
