@@ -139,6 +139,15 @@ impl ResultBuilder {
             file.logs.insert(name, self.notes.join("\n"));
         }
         file.rebuild();
+        let measured: BTreeSet<CaseId> = file
+            .runs
+            .iter()
+            .filter(|run| !run.trials.is_empty())
+            .map(|run| run.case.clone())
+            .collect();
+        // Without trials an empty record stands for what is to come.
+        file.results
+            .retain(|record| !record.entries.is_empty() || !measured.contains(&record.case));
         Some(file)
     }
 
@@ -240,6 +249,14 @@ fn entry_of(runs: &[&Run], metric: &Metric) -> Option<Entry> {
         .iter()
         .filter_map(|trial| trial.values.get(&metric.id).cloned())
         .collect();
+    // A secondary metric may have nothing to say of a trial that went well: a percentile that the
+    // number of operations does not carry.
+    let went_well = trials
+        .iter()
+        .any(|trial| trial.error.is_none() && !trial.values.is_empty());
+    if samples.is_empty() && went_well && !metric.is_primary && !metric.steers {
+        return None;
+    }
     let unavailable = runs.iter().find_map(|run| run.unavailable.as_deref());
     let error = match (unavailable, failures(&trials)) {
         (Some(reason), _) if samples.is_empty() => Some(format!("not available: {reason}")),
@@ -356,7 +373,7 @@ fn reached(trials: &[&Trial], metrics: &[&Metric]) -> BTreeMap<String, f64> {
         Some((metric.id.clone(), width))
     };
     let steering = metrics.iter().filter(|metric| metric.steers);
-    steering.filter_map(|metric| width(metric)).collect()
+    steering.filter_map(width).collect()
 }
 
 /// The ids of all trials of a file; merging and saving ask what is in it already.

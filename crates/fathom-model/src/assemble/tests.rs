@@ -78,6 +78,7 @@ fn trial(case: &str, number: u32, value: Result<&str, &str>) -> Event {
     match value {
         Ok(text) => {
             let figure = Figure::parse(text).unwrap();
+            trial.values.insert("iops".to_owned(), figure.clone());
             trial.values.insert("bandwidth".to_owned(), figure);
         }
         Err(error) => trial.error = Some(error.to_owned()),
@@ -127,8 +128,7 @@ fn an_entry_is_the_mean_of_the_good_trials_and_names_the_failed_ones() {
             Some("1 of 3 trials failed: read failed")
         )
     );
-    let no_iops = Some("1 of 3 trials failed: read failed");
-    assert_eq!(entry(&file, 1), (None, vec![], no_iops));
+    assert_eq!(entry(&file, 1), entry(&file, 0));
     assert_eq!(file.runs[0].trials.len(), 3, "failed trials are kept");
     assert_eq!(file.status, Status::Complete);
 }
@@ -335,4 +335,16 @@ fn a_resumed_run_is_open_again() {
     let file = built(&events);
     assert_eq!(file.runs[0].stop, Some(StopReason::GoalReached));
     assert_eq!(file.status, Status::Complete);
+}
+
+#[test]
+fn a_secondary_metric_that_a_good_trial_does_not_carry_is_left_out_and_not_failed() {
+    let mut only_bandwidth = trial("a", 1, Ok("10"));
+    if let Event::TrialFinished { trial, .. } = &mut only_bandwidth {
+        trial.values.remove("iops");
+    }
+    let file = built(&[started(vec![planned("a", None)]), only_bandwidth]);
+    let ids: Vec<&str> = file.results.iter().map(|r| r.metric.id.as_str()).collect();
+    assert_eq!(ids, ["bandwidth"]);
+    assert!(file.results[0].entries[0].error.is_none());
 }
