@@ -87,7 +87,11 @@ pub fn run(spec: &JobSpec, hooks: &dyn Hooks, cancel: &Cancel) -> Result<JobRepo
         cpu_at_begin: ThreadCpu::default(),
         measured: Measured::default(),
     };
-    let outcomes = leader.lead(crew)?;
+    let result = leader.lead(crew);
+    if leader.begun {
+        leader.end();
+    }
+    let outcomes = result?;
     drop(held);
     let mut measured = leader.measured;
     measured.notes = notes;
@@ -252,9 +256,6 @@ impl Leader<'_> {
             let real = monotonic_ns().saturating_sub(started_at);
             self.measured.drift_ppm =
                 crate::clock::drift_ppm(Nanos::new(stamped), Nanos::new(real));
-        }
-        if self.begun {
-            self.end();
         }
         self.collect(results)
     }

@@ -36,7 +36,7 @@ pub(crate) fn prepare(spec: &JobSpec) -> Result<File, IoError> {
         path: path.clone(),
         source,
     };
-    check_kind(spec)?;
+    let existed = check_kind(spec)?;
     let makes = spec.mode.writes() && !spec.target.kind.is_device();
     let changes = spec.mode.writes() || spec.mode.trims();
     let exclusive = spec.target.kind == TargetKind::BlockDevice && changes;
@@ -57,7 +57,15 @@ pub(crate) fn prepare(spec: &JobSpec) -> Result<File, IoError> {
                 found: Bytes::new(found),
             });
         }
-        extend(spec, &file, end)?;
+        if let Err(error) = extend(spec, &file, end) {
+            // The first error is the one to tell; a part of the space must not stay taken.
+            let _ = if existed {
+                file.set_len(found)
+            } else {
+                std::fs::remove_file(path)
+            };
+            return Err(error);
+        }
     }
     Ok(file)
 }
@@ -72,11 +80,12 @@ pub(crate) fn open(spec: &JobSpec) -> Result<File, IoError> {
     Ok(file)
 }
 
-fn check_kind(spec: &JobSpec) -> Result<(), IoError> {
+/// Whether the target is there, and of the right kind then.
+fn check_kind(spec: &JobSpec) -> Result<bool, IoError> {
     let path = &spec.target.path;
     let found = match std::fs::metadata(path) {
         Ok(metadata) => metadata.file_type(),
-        Err(e) if e.kind() == io::ErrorKind::NotFound && creates(spec) => return Ok(()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound && creates(spec) => return Ok(false),
         Err(source) => {
             return Err(IoError::Open {
                 path: path.clone(),
@@ -89,7 +98,7 @@ fn check_kind(spec: &JobSpec) -> Result<(), IoError> {
         TargetKind::BlockDevice | TargetKind::ClaimedDevice => found.is_block_device(),
     };
     if matches {
-        return Ok(());
+        return Ok(true);
     }
     Err(IoError::WrongKind {
         path: path.clone(),

@@ -316,7 +316,7 @@ pub struct EngineOptions {
     pub force_async: Option<u32>,
     /// libaio: take completions from the ring in memory where possible.
     pub user_space_reap: bool,
-    /// psync, posixaio and io_uring: RWF_HIPRI, poll for the completion (psync, posixaio only).
+    /// psync and posixaio: RWF_HIPRI, poll for the completion, which needs O_DIRECT.
     pub hipri: bool,
     /// psync, posixaio and io_uring: RWF_NOWAIT; what would block is counted and done without.
     pub nowait: bool,
@@ -470,6 +470,8 @@ pub enum Distribution {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Contents {
     /// Incompressible and different for each block and each time it is written; can be verified.
+    /// What surrounds the 16 bytes that differ in each sector comes again after 1 MiB written by a
+    /// job (less with more than 64 jobs): see [`crate::contents`].
     Random,
     /// Random, but in each 4 KiB the given share is zeros and the given share of all 4 KiB
     /// chunks repeats one of 64 fixed chunks.

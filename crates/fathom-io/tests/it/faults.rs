@@ -33,8 +33,16 @@ fn a_full_file_system_is_named_before_the_job_starts() {
             "{engine}: {error}"
         );
         assert_eq!(error.os_error(), Some(libc::ENOSPC));
-        std::fs::remove_file(&path).unwrap();
+        assert!(!path.exists(), "a file that could not be made is not left");
     }
+    std::fs::write(&path, b"there before").unwrap();
+    let job = JobSpec {
+        size: Bytes::new(64 << 20),
+        ..spec(&path, EngineKind::Psync, Mode::Write)
+    };
+    assert!(measure(&job).is_err());
+    assert_eq!(std::fs::read(&path).unwrap(), b"there before");
+    std::fs::remove_file(&path).unwrap();
     let layout = LayoutSpec {
         path: path.clone(),
         size: Bytes::new(64 << 20),
@@ -101,7 +109,9 @@ fn a_frozen_file_system_is_noticed() {
         stop: runtime(3_600_000),
         ..spec(&path, EngineKind::Psync, Mode::RandWrite)
     };
-    let error = measure(&job).unwrap_err();
+    let order = Order::default();
+    let error = run(&job, &order, &Cancel::new()).unwrap_err();
+    assert_eq!(*order.0.lock().unwrap(), ["begin", "end"]);
     match &error {
         IoError::Stuck { what, age, .. } => {
             assert_eq!(*what, "write");
