@@ -1,8 +1,10 @@
 //! `cargo xtask test`: everything CI asks for, in the order that fails soonest.
 
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 
 use crate::generate;
 use crate::run::{cargo, has_program, insist, is_root};
@@ -25,7 +27,7 @@ const PEERS: [(&str, &str, &str); 10] = [
     ("pdftotext", "poppler-utils", "the text of PDF reports"),
 ];
 
-/// Runs everything; the last lines are cargo test's.
+/// Runs everything; the last lines are cargo test's (of the examples in the documentation).
 pub fn test() -> Result<()> {
     install_peers();
     insist(cargo(&["fmt", "--all", "--check"]))?;
@@ -48,7 +50,59 @@ pub fn test() -> Result<()> {
     insist(cargo(&["build", "--package", "fathom-cli"]))?;
     generate::check()?;
     // One command for both tiers: tests of the full one are marked `ignored`.
-    insist(cargo(&["test", "--workspace", "--", "--include-ignored"]))
+    let tests = [
+        "test",
+        "--workspace",
+        "--lib",
+        "--bins",
+        "--tests",
+        "--examples",
+    ];
+    let skipped = count_skipped(cargo(&[&tests[..], &["--", "--include-ignored"]].concat()))?;
+    report_skipped(&skipped)?;
+    insist(cargo(&["test", "--workspace", "--doc"]))
+}
+
+/// Runs the tests with their output on our terminal and collects why any were skipped.
+fn count_skipped(mut command: Command) -> Result<Vec<String>> {
+    let mut child = command
+        .stderr(Stdio::piped())
+        .spawn()
+        .context("start cargo test")?;
+    let pipe = child.stderr.take().context("read what the tests say")?;
+    let mut skipped = Vec::new();
+    for line in BufReader::new(pipe).split(b'\n') {
+        let line = line.context("read what the tests say")?;
+        let line = String::from_utf8_lossy(&line);
+        eprintln!("{line}");
+        // Lines of tests that run at once may stand behind each other.
+        let reasons = line.split("SKIPPED: ").skip(1);
+        skipped.extend(reasons.map(|reason| reason.trim().to_owned()));
+    }
+    let status = child.wait().context("wait for cargo test")?;
+    match status.success() {
+        true => Ok(skipped),
+        false => bail!("cargo test: {status}"),
+    }
+}
+
+/// Says what was skipped; a peer that is installed is no reason to skip.
+fn report_skipped(skipped: &[String]) -> Result<()> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for reason in skipped {
+        *counts.entry(reason).or_default() += 1;
+    }
+    eprintln!("xtask: {} skipped", skipped.len());
+    for (reason, count) in &counts {
+        eprintln!("xtask:   {count} x {reason}");
+    }
+    let wrongly = PEERS.into_iter().find(|(program, ..)| {
+        has_program(program) && counts.contains_key(format!("{program} is not installed").as_str())
+    });
+    match wrongly {
+        Some((program, ..)) => bail!("tests were skipped for want of {program}, which is here"),
+        None => Ok(()),
+    }
 }
 
 /// Installs what is missing, as root; says what stays missing. Never fails: a test that lacks its

@@ -42,12 +42,14 @@ pub enum Command {
     Run(RunArgs),
     /// Go on with a run that was stopped or killed
     Resume(ResumeArgs),
-    /// List tests, suites or saved results
+    /// List tests, suites, saved results, public results
     List(ListArgs),
     /// Explain a test: what it does, its options, what it needs here
     Info(InfoArgs),
     /// Show a saved result
     Show(ShowArgs),
+    /// Write a result in another format
+    Export(ExportArgs),
     /// Save files of other programs, or of Fathom, as results
     Import(ImportArgs),
     /// Join results into a new one
@@ -205,6 +207,8 @@ pub enum Listing {
     Suites,
     /// The saved results
     Results,
+    /// The public results that ship with Fathom
+    References,
 }
 
 /// `fathom info`.
@@ -227,6 +231,23 @@ pub struct ShowArgs {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// `fathom export`.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// A saved name, a file, `latest`, or a reference that ships with Fathom
+    #[arg(value_name = "RESULT", default_value = "latest")]
+    pub result: String,
+    /// What to write [default: by the extension of --output]
+    #[arg(short, long, value_name = "FORMAT", value_parser = crate::exports::possible_values())]
+    pub format: Option<String>,
+    /// File to write, or directory where there are several files [default: standard output]
+    #[arg(short, long, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+    /// Only this chart (with svg)
+    #[arg(long, value_name = "ID")]
+    pub chart: Option<String>,
 }
 
 /// `fathom import`.

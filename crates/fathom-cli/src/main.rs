@@ -12,6 +12,7 @@ mod commands;
 mod describe;
 mod environment;
 mod exit;
+mod exports;
 mod failure;
 mod printer;
 mod progress;

@@ -34,8 +34,9 @@ pub const SUITES: [(&str, &str); 6] = [
 
 /// All tests, native ones first; programs are looked up in `search_path`.
 pub fn tests(search_path: &OsStr) -> Registry {
-    let _ = search_path;
-    Registry::new(fathom_workloads::native_tests())
+    let mut tests = fathom_workloads::native_tests();
+    tests.extend(fathom_profiles::program_tests(search_path));
+    Registry::new(tests)
 }
 
 /// Where runs are kept, and how one is added to a saved result.

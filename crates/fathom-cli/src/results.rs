@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fathom_base::files::read_limited;
-use fathom_model::ResultFile;
+use fathom_model::{ResultFile, nearest};
 use fathom_store::{ResultName, Store, StoreError};
 
 use crate::exit::Exit;
@@ -20,7 +20,8 @@ pub struct Loaded {
     pub file: ResultFile,
 }
 
-/// Finds and reads a result: `latest`, a saved name, or the path of a file.
+/// Finds and reads a result: `latest`, a saved name, the path of a file, or the name of a public
+/// result that ships with Fathom.
 ///
 /// A text with a slash is a path; else a saved name comes first.
 ///
@@ -38,14 +39,34 @@ pub fn load(store: &Store, text: &str) -> Result<Loaded, Failure> {
             saved: Some(name),
         }),
         Err(StoreError::Unknown { .. }) if path.is_file() => from_file(path),
-        Err(StoreError::Unknown { name, nearest }) => {
-            let failure = Failure::usage(format!("there is no saved result and no file {name}"));
-            Err(failure
-                .nearest(nearest.as_deref())
-                .detail("fathom list results shows what is saved"))
-        }
+        Err(StoreError::Unknown { name, nearest }) => match reference(&name) {
+            Some(loaded) => loaded,
+            None => Err(unknown(&name, nearest)),
+        },
         Err(error) => Err(error.into()),
     }
+}
+
+fn unknown(name: &str, saved: Option<String>) -> Failure {
+    let references = fathom_formats::references().iter().map(|(name, _)| *name);
+    let closest = saved.or_else(|| nearest(name, references));
+    Failure::usage(format!("there is no saved result and no file {name}"))
+        .nearest(closest.as_deref())
+        .detail("fathom list shows what there is")
+}
+
+/// A public result that ships with Fathom.
+fn reference(name: &str) -> Option<Result<Loaded, Failure>> {
+    let (_, bytes) = fathom_formats::references()
+        .iter()
+        .find(|(known, _)| *known == name)?;
+    let file = fathom_formats::native::read(bytes).map(|file| Loaded {
+        name: name.to_owned(),
+        saved: None,
+        file,
+    });
+    // It is part of the binary.
+    Some(file.map_err(|error| Failure::new(Exit::Bug, format!("reference {name}: {error}"))))
 }
 
 /// Reads a file of any format Fathom knows.

@@ -24,6 +24,8 @@ struct Lists {
     results: Option<Vec<ResultSummary>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unfinished: Option<Vec<RunRow>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    references: Option<Vec<&'static str>>,
 }
 
 #[derive(Serialize)]
@@ -51,7 +53,7 @@ struct RunRow {
     error: Option<String>,
 }
 
-/// Lists tests, suites or results.
+/// Lists tests, suites, results or references.
 pub fn list(args: &ListArgs, settings: &Settings, printer: &Printer) -> Result<Exit, Failure> {
     let wants = |what| args.what.is_none_or(|wanted| wanted == what);
     let mut lists = Lists::default();
@@ -65,6 +67,10 @@ pub fn list(args: &ListArgs, settings: &Settings, printer: &Printer) -> Result<E
         let store = Store::new(settings.data()?);
         lists.results = Some(store.list()?);
         lists.unfinished = Some(store.runs()?.into_iter().map(run_row).collect());
+    }
+    if wants(Listing::References) {
+        let references = fathom_formats::references().iter();
+        lists.references = Some(references.map(|(name, _)| *name).collect());
     }
     match args.json {
         true => printer.json(&lists)?,
@@ -124,6 +130,10 @@ fn text(lists: &Lists, settings: &Settings) -> String {
     if !unfinished.is_empty() {
         let rows = unfinished.iter().map(unfinished_cells).collect();
         sections.push(("unfinished", rows));
+    }
+    if let Some(references) = &lists.references {
+        let rows = references.iter().map(|name| vec![(*name).to_owned()]);
+        sections.push(("references", rows.collect()));
     }
     if let [(_, rows)] = sections.as_slice() {
         // One list needs no heading, which a script would have to cut off.

@@ -8,6 +8,7 @@ use crate::settings::Settings;
 
 mod change;
 mod doctor;
+mod export;
 mod info;
 mod list;
 mod reference;
@@ -27,6 +28,7 @@ pub fn dispatch(command: Command, settings: &Settings, printer: &Printer) -> Res
         Command::Info(args) => info::info(&args, settings, printer),
         Command::Show(args) => show::show(&args, settings, printer),
         Command::Explain(args) => show::explain(&args, settings, printer),
+        Command::Export(args) => export::export(&args, settings, printer),
         Command::Import(args) => change::import(&args, settings, printer),
         Command::Merge(args) => change::join(&args, settings, printer),
         Command::Edit(args) => change::change(&args, settings, printer),

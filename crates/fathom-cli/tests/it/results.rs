@@ -56,3 +56,63 @@ fn what_newer_versions_wrote_into_a_result_survives_showing_it() {
     let shown = bench.run(&["show", "./later.json", "--json"]).expect(0);
     assert_eq!(shown.json()["later"]["a"][0], 1);
 }
+
+#[test]
+fn a_public_result_is_there_under_its_name() {
+    let Some(bench) = Bench::new() else { return };
+    let listed = bench.run(&["list", "references"]).expect(0);
+    for name in listed.stdout.lines() {
+        let shown = bench.run(&["show", name]).expect(0);
+        assert!(shown.stdout.contains("SQLite"), "{}", shown.stdout);
+    }
+    assert!(
+        listed.stdout.contains("seed-nvme-2018"),
+        "{}",
+        listed.stdout
+    );
+}
+
+#[test]
+fn results_are_imported_edited_merged_and_exported() {
+    let Some(bench) = Bench::new() else { return };
+    let json = bench
+        .run(&["export", "seed-nvme-2018", "--format", "json"])
+        .expect(0);
+    std::fs::write(bench.target.join("nvme.json"), &json.stdout).unwrap();
+    bench.run(&["import", "nvme.json"]).expect(0);
+    bench
+        .run(&["edit", "nvme", "--title", "Mine", "--rename", "mine"])
+        .expect(0);
+    let shown = bench.run(&["show", "mine", "--json"]).expect(0).json();
+    assert_eq!(shown["title"], "Mine");
+    bench.run(&["edit", "mine", "--undo"]).expect(0);
+    let shown = bench.run(&["show", "mine", "--json"]).expect(0);
+    assert_eq!(shown.stdout, json.stdout);
+    let joined = ["merge", "mine", "seed-nvme-2018", "--name", "both"];
+    bench.run(&joined).expect(0);
+    let both = bench.run(&["show", "both", "--json"]).expect(0).json();
+    let one: serde_json::Value = json.json();
+    let count = |file: &serde_json::Value| file["results"].as_array().unwrap().len();
+    assert_eq!(
+        count(&both),
+        count(&one),
+        "merging twice the same adds nothing"
+    );
+    bench.run(&joined).expect(2);
+    bench.run(&["export", "mine", "-o", "page.html"]).expect(0);
+    let page = std::fs::read_to_string(bench.target.join("page.html")).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") || page.starts_with("<!doctype html>"));
+    bench
+        .run(&["export", "mine", "--format", "svg", "-o", "charts"])
+        .expect(0);
+    assert!(crate::bench::files(&bench.target.join("charts")).len() > 5);
+    let xml = bench
+        .run(&["export", "mine", "--format", "pts-xml"])
+        .expect(0);
+    assert!(xml.stdout.contains("<PhoronixTestSuite>"));
+    bench.run(&["export", "mine", "--format", "svg"]).expect(2);
+    bench.run(&["export", "mine"]).expect(2);
+    bench.run(&["edit", "both", "--delete"]).expect(0);
+    bench.run(&["show", "both"]).expect(2);
+    bench.run(&["edit", "mine"]).expect(2);
+}

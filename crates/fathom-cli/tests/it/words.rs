@@ -79,9 +79,9 @@ fn wrong_names_and_values_get_the_nearest_right_one() {
     refused(
         &["show", "nothing"],
         expect![[r#"
-        error: there is no saved result and no file nothing
-          fathom list results shows what is saved
-    "#]],
+            error: there is no saved result and no file nothing
+              fathom list shows what there is
+        "#]],
     );
     refused(
         &["run", "io", "--name", "a/b"],
