@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use fathom_base::{Bytes, Nanos};
+use fathom_base::{Bytes, Nanos, SplitMix64, seed_for};
 use fathom_stats::Histogram;
 
 use crate::case::Case;
-use crate::contract::Unmet;
+use crate::contract::{Estimate, Host, Unmet};
+use crate::definition::Guess;
 use crate::definition::io::percentile_needs;
 use crate::definition::menu;
 use crate::error::OptionError;
@@ -181,6 +182,62 @@ impl SqliteSettings {
         }
     }
 
+    /// What makes rows durable, in words.
+    pub fn durability(&self) -> String {
+        let journal = match self.journal {
+            SqliteJournal::Wal => "write-ahead log".to_owned(),
+            other => format!("rollback journal ({other})"),
+        };
+        match self.synchronous {
+            SqliteSynchronous::Off => format!("{journal}, never synced"),
+            other => format!("{journal}, synchronous={other}: fdatasync for every row"),
+        }
+    }
+
+    /// What a trial takes, whatever carries it out.
+    pub fn estimate(&self, host: &Host) -> Estimate {
+        let guess = Guess::of(&host.target);
+        let row_ns = match self.synchronous {
+            SqliteSynchronous::Off => 50_000,
+            _ => 4 * guess.flush_ns + 50_000,
+        };
+        // Journal header twice, two journalled pages with their numbers, two pages of the file.
+        let row_bytes = 1024 + 4 * (u64::from(self.page_size) + 8);
+        Estimate {
+            trial_time: Nanos::new(self.rows_per_copy().saturating_mul(row_ns)),
+            prepare_time: Nanos::from_millis(10),
+            trial_bytes: Bytes::new(self.rows_in_all().saturating_mul(row_bytes)),
+            space: self.space(),
+            inodes: 2 * u64::from(self.copies) + 1,
+            ..Estimate::default()
+        }
+    }
+
+    /// Statements that set what differs from SQLite's own choices when the database is made; the
+    /// original sets nothing.
+    pub fn pragmas_at_creation(&self) -> String {
+        let mut pragmas = String::new();
+        if self.page_size != 4096 {
+            pragmas += &format!("PRAGMA page_size={};", self.page_size);
+        }
+        if self.journal == SqliteJournal::Wal {
+            pragmas += "PRAGMA journal_mode=wal;";
+        }
+        pragmas + &self.pragmas_of_connection()
+    }
+
+    /// Statements for each connection: what they set is not kept in the database.
+    pub fn pragmas_of_connection(&self) -> String {
+        let mut pragmas = String::new();
+        if self.synchronous != SqliteSynchronous::Full {
+            pragmas += &format!("PRAGMA synchronous={};", self.synchronous);
+        }
+        if !matches!(self.journal, SqliteJournal::Delete | SqliteJournal::Wal) {
+            pragmas += &format!("PRAGMA journal_mode={};", self.journal);
+        }
+        pragmas
+    }
+
     /// Choices that contradict each other.
     pub fn conflicts(&self) -> Vec<Unmet> {
         let mut found = Vec::new();
@@ -280,5 +337,26 @@ pub fn values(elapsed: Nanos, rows: u64, inserts: Option<&Histogram>) -> BTreeMa
     found
         .into_iter()
         .filter_map(|(id, value)| Some((id.to_owned(), Figure::new(value?)?)))
+        .collect()
+}
+
+/// The table all rows go into: no key, no index.
+pub const CREATE_TABLE: &str = "CREATE TABLE pts1 ('I' SMALLINT NOT NULL, \
+'DT' TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, 'F1' VARCHAR(4) NOT NULL, \
+'F2' VARCHAR(16) NOT NULL);";
+
+/// The statements of one connection, the same in each version of the work: a running number, the
+/// time of the insertion, four and sixteen digits.
+pub fn statements(rows: u32) -> Vec<String> {
+    let mut random = SplitMix64::new(seed_for(1, "sqlite rows"));
+    (1..=rows)
+        .map(|number| {
+            let four = 1000 + random.below(9000);
+            let sixteen = 1_000_000_000_000_000 + random.below(9_000_000_000_000_000);
+            format!(
+                "INSERT INTO 'pts1' ('I', 'DT', 'F1', 'F2') VALUES \
+                 ('{number}', CURRENT_TIMESTAMP, '{four}', '{sixteen}');"
+            )
+        })
         .collect()
 }

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use fathom_base::{Bytes, Cancel, Clock, IoContext, Nanos};
 use fathom_model::TestError;
-use fathom_model::definition::sqlite::{SqliteJournal, SqliteSettings, SqliteSynchronous};
+use fathom_model::definition::sqlite::{self as definition, SqliteSettings};
 use fathom_stats::Histogram;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::{rows, vfs};
+use super::vfs;
 use crate::error::WorkloadError;
 
 /// One database of a trial.
@@ -55,9 +55,9 @@ impl Database {
         vfs::start_counting();
         let mut inserts = Histogram::new();
         let created = self.open()?;
-        self.configure(&created)?;
+        self.set(&created, &self.settings.pragmas_at_creation())?;
         created
-            .execute_batch(rows::CREATE_TABLE)
+            .execute_batch(definition::CREATE_TABLE)
             .map_err(|source| self.error("create the table in", source))?;
         self.close(created)?;
         for _ in 0..self.settings.connections {
@@ -82,7 +82,7 @@ impl Database {
         limits: &Limits<'_>,
         inserts: &mut Histogram,
     ) -> Result<(), TestError> {
-        self.set_synchronous(connection)?;
+        self.set(connection, &self.settings.pragmas_of_connection())?;
         let started = limits.clock.now();
         let mut before = started;
         for (index, statement) in self.statements.iter().enumerate() {
@@ -170,36 +170,11 @@ impl Database {
             .map_err(|(_, source)| self.error("close", source))
     }
 
-    /// Page size and journal mode where they differ from SQLite's own; the original sets nothing.
-    fn configure(&self, connection: &Connection) -> Result<(), TestError> {
-        let set = |pragma: String| {
-            connection
-                .execute_batch(&pragma)
-                .map_err(|source| self.error("configure", source))
-        };
-        if self.settings.page_size != 4096 {
-            set(format!("PRAGMA page_size={};", self.settings.page_size))?;
-        }
-        if self.settings.journal != SqliteJournal::Delete {
-            set(format!("PRAGMA journal_mode={};", self.settings.journal))?;
-        }
-        self.set_synchronous(connection)
-    }
-
-    /// Not kept in the file, so each connection says it; the rollback journal modes are not either.
-    fn set_synchronous(&self, connection: &Connection) -> Result<(), TestError> {
-        let mut pragmas = String::new();
-        if self.settings.synchronous != SqliteSynchronous::Full {
-            pragmas += &format!("PRAGMA synchronous={};", self.settings.synchronous);
-        }
-        let journal = self.settings.journal;
-        if !matches!(journal, SqliteJournal::Delete | SqliteJournal::Wal) {
-            pragmas += &format!("PRAGMA journal_mode={journal};");
-        }
+    fn set(&self, connection: &Connection, pragmas: &str) -> Result<(), TestError> {
         match pragmas.is_empty() {
             true => Ok(()),
             false => connection
-                .execute_batch(&pragmas)
+                .execute_batch(pragmas)
                 .map_err(|source| self.error("configure", source)),
         }
     }

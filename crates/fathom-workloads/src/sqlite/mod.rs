@@ -6,7 +6,6 @@
 //! start of the programs (four of a few milliseconds each).
 
 mod database;
-mod rows;
 #[cfg(test)]
 mod tests;
 mod vfs;
@@ -17,10 +16,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-use fathom_base::{Bytes, Nanos};
-use fathom_model::definition::sqlite::{
-    self as definition, SqliteJournal, SqliteSettings, SqliteSynchronous,
-};
+use fathom_base::Nanos;
+use fathom_model::definition::sqlite::{self as definition, SqliteSettings};
 use fathom_model::{
     Case, Context, DataEvidence, DurabilityEvidence, Estimate, Evidence, FileEvidence, Host,
     Metric, Prepared, Progress, Test, TestError, TestInfo, Trial, Unmet,
@@ -28,7 +25,7 @@ use fathom_model::{
 use fathom_stats::Histogram;
 
 use self::database::{Database, DatabaseReport};
-use crate::common::{CaseDir, Guess, check_limits, native, need_space, need_writable};
+use crate::common::{CaseDir, check_limits, native, need_space, need_writable};
 use crate::error::WorkloadError;
 
 /// Version of this implementation's work.
@@ -79,23 +76,7 @@ impl Test for SqliteTest {
     }
 
     fn estimate(&self, host: &Host, case: &Case) -> Result<Estimate, TestError> {
-        let settings = SqliteSettings::from_case(case)?;
-        let guess = Guess::of(&host.target);
-        let rows = settings.rows_in_all();
-        let row_ns = match settings.synchronous {
-            SqliteSynchronous::Off => 50_000,
-            _ => 4 * guess.flush_ns + 50_000,
-        };
-        // Journal header twice, two journalled pages with their numbers, two pages of the file.
-        let row_bytes = 1024 + 4 * (u64::from(settings.page_size) + 8);
-        Ok(Estimate {
-            trial_time: Nanos::new(settings.rows_per_copy().saturating_mul(row_ns)),
-            prepare_time: Nanos::from_millis(10),
-            trial_bytes: Bytes::new(rows.saturating_mul(row_bytes)),
-            space: settings.space(),
-            inodes: 2 * u64::from(settings.copies) + 1,
-            ..Estimate::default()
-        })
+        Ok(SqliteSettings::from_case(case)?.estimate(host))
     }
 
     fn prepare(&self, case: &Case, cx: &Context<'_>) -> Result<Box<dyn Prepared>, TestError> {
@@ -107,7 +88,7 @@ impl Test for SqliteTest {
         })?;
         Ok(Box::new(PreparedSqlite {
             settings,
-            statements: rows::statements(settings.rows).into(),
+            statements: definition::statements(settings.rows).into(),
             directory: CaseDir::create(case, cx)?,
         }))
     }
@@ -288,7 +269,7 @@ impl PreparedSqlite {
                 ..DataEvidence::default()
             }),
             durability: Some(DurabilityEvidence {
-                policy: policy(&self.settings),
+                policy: self.settings.durability(),
                 durable: self.settings.is_durable(),
                 syncs,
                 final_flush_ns: None,
@@ -300,16 +281,5 @@ impl PreparedSqlite {
             notes: vec![format!("SQLite {}", rusqlite::version())],
             ..Evidence::default()
         }
-    }
-}
-
-fn policy(settings: &SqliteSettings) -> String {
-    let journal = match settings.journal {
-        SqliteJournal::Wal => "write-ahead log".to_owned(),
-        other => format!("rollback journal ({other})"),
-    };
-    match settings.synchronous {
-        SqliteSynchronous::Off => format!("{journal}, never synced"),
-        other => format!("{journal}, synchronous={other}: fdatasync for every row"),
     }
 }

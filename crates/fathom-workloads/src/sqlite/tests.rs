@@ -69,21 +69,13 @@ fn page_size_and_journal_take_effect() {
 }
 
 #[test]
-fn statements_are_the_same_each_time() {
-    let rows = rows::statements(3);
-    assert_eq!(rows, rows::statements(3));
-    expect_test::expect!["INSERT INTO 'pts1' ('I', 'DT', 'F1', 'F2') VALUES ('2', CURRENT_TIMESTAMP, '8817', '3474290672383091');"]
-    .assert_eq(&rows[1]);
-}
-
-#[test]
 fn lost_rows_and_a_broken_file_fail_the_trial() {
     let bench = Bench::new();
     vfs::register().unwrap();
     let database = Database {
         path: bench.directory().join("broken.db"),
         settings: SqliteSettings::from_case(&Bench::case(&SqliteTest::new(), &SHORT)).unwrap(),
-        statements: rows::statements(10).into(),
+        statements: definition::statements(10).into(),
     };
     let cx = bench.context(1);
     let limits = database::Limits {
@@ -196,9 +188,9 @@ fn syncs_are_fdatasync_as_strace_sees_them() {
         let counts = counts.unwrap();
         theirs = (theirs.0 + counts.0, theirs.1 + counts.1);
     };
-    feed(rows::CREATE_TABLE.to_owned());
+    feed(definition::CREATE_TABLE.to_owned());
     for _ in 0..3 {
-        feed(rows::statements(10).join("\n"));
+        feed(definition::statements(10).join("\n"));
     }
     assert_eq!(ours, theirs, "the sqlite3 program syncs differently");
 }

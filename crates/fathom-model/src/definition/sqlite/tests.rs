@@ -1,3 +1,5 @@
+use expect_test::expect;
+
 use super::*;
 use crate::{Implementation, ImplementationKind, Options, TestInfo};
 
@@ -58,4 +60,32 @@ fn values_have_the_ids_of_the_metrics() {
     assert!(!values.contains_key("insert-latency-p99.9"));
     let ids: Vec<String> = metrics().into_iter().map(|metric| metric.id).collect();
     assert!(values.keys().all(|id| ids.contains(id)));
+}
+
+#[test]
+fn statements_are_the_same_each_time() {
+    let rows = statements(3);
+    assert_eq!(rows, statements(3));
+    expect!["INSERT INTO 'pts1' ('I', 'DT', 'F1', 'F2') VALUES ('2', CURRENT_TIMESTAMP, '8817', '3474290672383091');"]
+    .assert_eq(&rows[1]);
+}
+
+#[test]
+fn only_what_differs_from_sqlite_is_set() {
+    let pragmas = |typed: &[(&str, &str)]| {
+        let settings = settings(typed);
+        (
+            settings.pragmas_at_creation(),
+            settings.pragmas_of_connection(),
+        )
+    };
+    assert_eq!(pragmas(&[]), (String::new(), String::new()));
+    let (creation, connection) = pragmas(&[("variant", "3.8"), ("synchronous", "off")]);
+    assert_eq!(creation, "PRAGMA page_size=1024;PRAGMA synchronous=off;");
+    assert_eq!(connection, "PRAGMA synchronous=off;");
+    let (creation, connection) = pragmas(&[("journal", "wal")]);
+    assert_eq!(
+        (creation.as_str(), connection.as_str()),
+        ("PRAGMA journal_mode=wal;", "")
+    );
 }
