@@ -67,6 +67,19 @@ pub enum FormatError {
 }
 
 impl FormatError {
+    /// The same error of a part of a text, said of the whole: the part begins at `start`.
+    #[must_use]
+    pub(crate) fn moved(mut self, whole: &[u8], start: usize) -> Self {
+        if let Self::Syntax { place, .. } = &mut self {
+            let begin = Place::at(whole, start);
+            if place.line <= 1 {
+                place.column += begin.column - 1;
+            }
+            place.line = place.line.max(1) + begin.line - 1;
+        }
+        self
+    }
+
     /// The same error, said of a file.
     #[must_use]
     pub fn in_file(self, name: &str) -> Self {

@@ -8,8 +8,10 @@
 //! # Ok::<(), fathom_formats::FormatError>(())
 //! ```
 
+pub mod csv;
 mod detect;
 mod error;
+pub mod fio;
 mod json;
 pub mod native;
 pub mod pts;
@@ -17,7 +19,7 @@ mod references;
 mod text;
 mod warnings;
 
-pub use detect::{Format, detect};
+pub use detect::{Format, Other, detect};
 pub use error::{FormatError, Place};
 use fathom_model::ResultFile;
 pub use references::references;
@@ -31,17 +33,18 @@ pub const MAX_BYTES: usize = 256 << 20;
 /// # Errors
 /// [`FormatError`] with the name, the place, and what was expected.
 pub fn import(bytes: &[u8], name: &str) -> Result<ResultFile, FormatError> {
-    let mut file = read_any(bytes).map_err(|error| error.in_file(name))?;
+    let mut file = read_any(bytes, name).map_err(|error| error.in_file(name))?;
+    let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
     if let Some(origin) = &mut file.origin
         && origin.name.is_empty()
     {
-        let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
         base.clone_into(&mut origin.name);
     }
+    fio::name_after_file(&mut file, base);
     Ok(file)
 }
 
-fn read_any(bytes: &[u8]) -> Result<ResultFile, FormatError> {
+fn read_any(bytes: &[u8], name: &str) -> Result<ResultFile, FormatError> {
     check_size(bytes)?;
     match detect(bytes) {
         Some(Format::Native) => native::read(bytes),
@@ -51,6 +54,14 @@ fn read_any(bytes: &[u8]) -> Result<ResultFile, FormatError> {
         Some(Format::PtsCsv) => pts::read_csv(bytes),
         Some(Format::PtsRawCsv) => pts::read_raw_csv(bytes),
         Some(Format::PtsJson) => pts::read_json(bytes),
+        Some(Format::FioJson) => fio::read_json(bytes),
+        Some(Format::FioText) => fio::read_text(bytes),
+        Some(Format::FioTerse) => fio::read_terse(bytes),
+        Some(Format::FioLog) => fio::read_log(bytes, name),
+        Some(format @ Format::Other(other)) => Err(FormatError::Unsupported {
+            format,
+            reason: other.reason().to_owned(),
+        }),
         None => Err(detect::unrecognised(bytes)),
     }
 }

@@ -13,16 +13,6 @@ impl<T> Default for Ordered<T> {
     }
 }
 
-impl<T> Ordered<T> {
-    /// The first value of a key.
-    pub(crate) fn get(&self, key: &str) -> Option<&T> {
-        self.0
-            .iter()
-            .find(|(known, _)| known == key)
-            .map(|(_, value)| value)
-    }
-}
-
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Ordered<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Pairs<T>(PhantomData<T>);

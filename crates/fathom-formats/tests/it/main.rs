@@ -5,6 +5,7 @@
 )]
 #![allow(clippy::print_stderr, reason = "what is skipped is said loudly")]
 
+mod corpus;
 mod exports;
 mod pts;
 mod schema;
