@@ -8,6 +8,9 @@
 
 mod error;
 pub mod fio;
+mod found;
+mod needs;
+pub mod sqlite3;
 
 use std::ffi::OsStr;
 
@@ -19,5 +22,8 @@ pub use error::ProfileError;
 /// `search_path` (a PATH-like list). A program that is missing is no error here: its test is
 /// listed, and its cases name the need.
 pub fn program_tests(search_path: &OsStr) -> Vec<Box<dyn Test>> {
-    vec![Box::new(fio::FioTest::new(search_path))]
+    vec![
+        Box::new(fio::FioTest::new(search_path)),
+        Box::new(sqlite3::Sqlite3Test::new(search_path)),
+    ]
 }

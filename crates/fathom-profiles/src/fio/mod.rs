@@ -10,7 +10,7 @@ mod report;
 #[cfg(test)]
 mod tests;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -18,11 +18,13 @@ use fathom_base::process::{Program, find_program, run};
 use fathom_base::{Bytes, Cancel, Nanos, SharedByKey, seed_for};
 use fathom_model::definition::io::{self as definition, IoSettings};
 use fathom_model::{
-    Case, Context, Estimate, Host, Implementation, ImplementationKind, Metric, Prepared,
-    TargetKind, Test, TestError, TestInfo, Unmet,
+    Case, Context, Estimate, Host, Implementation, ImplementationKind, Metric, Prepared, Test,
+    TestError, TestInfo, Unmet,
 };
 
 use self::prepared::{PreparedFio, WrittenFile};
+use crate::found::OnceFound;
+use crate::needs::need_room;
 
 /// The oldest fio whose JSON has bins of total latency.
 const OLDEST: (u32, u32) = (3, 14);
@@ -30,8 +32,7 @@ const OLDEST: (u32, u32) = (3, 14);
 /// Test `io` by fio; see the module's description.
 #[derive(Debug)]
 pub struct FioTest {
-    search_path: OsString,
-    found: OnceLock<Option<Fio>>,
+    found: OnceFound<Fio>,
     complete: OnceLock<Option<Fio>>,
     files: SharedByKey<FileKey, WrittenFile>,
 }
@@ -57,8 +58,7 @@ impl FioTest {
     /// The test; fio is looked up in `search_path` when it is first needed.
     pub fn new(search_path: &OsStr) -> Self {
         Self {
-            search_path: search_path.to_owned(),
-            found: OnceLock::new(),
+            found: OnceFound::new(search_path),
             complete: OnceLock::new(),
             files: SharedByKey::default(),
         }
@@ -66,15 +66,15 @@ impl FioTest {
 
     /// fio and its version, without its engines: a list of tests should not wait for more.
     fn version(&self) -> Option<&str> {
-        let found = self.found.get_or_init(|| Fio::find(&self.search_path));
-        found.as_ref().map(|fio| fio.version.as_str())
+        let found = self.found.get(Fio::find);
+        found.map(|fio| fio.version.as_str())
     }
 
     /// fio with all that is asked of it.
     fn fio(&self) -> Option<&Fio> {
         self.version()?;
         let complete = || {
-            let mut fio = self.found.get()?.clone()?;
+            let mut fio = self.found.get(Fio::find)?.clone();
             fio.has_io_uring = ask(&fio.path, "--enghelp=io_uring").is_some();
             Some(fio)
         };
@@ -152,7 +152,7 @@ impl Test for FioTest {
             )),
             Some(fio) => unmet.extend(job::inexpressible(&settings, fio)),
         }
-        unmet.extend(need_room(host, &settings));
+        unmet.extend(need_room(host, settings.end()));
         unmet
     }
 
@@ -186,27 +186,4 @@ fn need(what: impl Into<String>, hint: &str) -> Unmet {
         what: what.into(),
         hint: hint.to_owned(),
     }
-}
-
-fn need_room(host: &Host, settings: &IoSettings) -> Option<Unmet> {
-    let mount = host.target.mount.as_ref()?;
-    if host.target.kind != TargetKind::Directory {
-        return None;
-    }
-    if mount.options.iter().any(|option| option == "ro") {
-        let what = format!("{} is mounted read-only", mount.point);
-        return Some(need(what, "choose another target"));
-    }
-    let needed = settings.end().as_u64().saturating_add(64 << 20);
-    (mount.available_bytes < needed).then(|| {
-        need(
-            format!(
-                "{} has {} free, the case needs {} and a reserve of 64MiB",
-                host.target.path,
-                Bytes::new(mount.available_bytes).rough(),
-                settings.end().rough(),
-            ),
-            "choose a smaller size or another target",
-        )
-    })
 }

@@ -1,3 +1,5 @@
+use std::ffi::OsString;
+
 use expect_test::expect;
 use fathom_model::{Case, TestError, Trial};
 use fathom_testkit::{Bench, conforms, skipped};
