@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use super::fio::{self, FioFigures};
 use super::ours::{self, OurFigures};
 use super::{Choices, Goal, Row};
+use crate::run::{cargo, insist};
 
 /// One figure of both sides and what it should be.
 struct Figure {
@@ -26,21 +27,32 @@ struct Load {
 }
 
 /// Measures all loads against the fio that is installed.
-pub fn rows(choices: &Choices) -> Result<Vec<Row>> {
+pub fn measure_all(choices: &Choices, rows: &mut Vec<Row>) -> Result<()> {
     let Some(version) = fio::version() else {
         bail!("fio is not installed: apt-get install fio");
     };
-    let mut rows = Vec::new();
+    let example = [
+        "build",
+        "--release",
+        "--package",
+        "fathom-io",
+        "--example",
+        "bench",
+    ];
+    insist(cargo(&example))?;
+    // One file for both sides, every block of it written.
+    let lay_out = format!("path={FILE} size=1GiB layout=1 engine=psync runtime=100ms");
+    ours::measure(&words(&lay_out), &choices.directory)?;
     for load in loads(choices.seconds) {
         let measured = measure(&load, choices, &version)?;
         measured.iter().for_each(Row::print);
         rows.extend(measured);
     }
-    std::fs::remove_file(choices.directory.join(FIO_FILE)).ok();
-    Ok(rows)
+    std::fs::remove_file(choices.directory.join(FILE)).ok();
+    Ok(())
 }
 
-const FIO_FILE: &str = "bench.fio";
+const FILE: &str = "bench.data";
 
 fn measure(load: &Load, choices: &Choices, version: &str) -> Result<Vec<Row>> {
     let directory: &Path = &choices.directory;
@@ -49,12 +61,12 @@ fn measure(load: &Load, choices: &Choices, version: &str) -> Result<Vec<Row>> {
         // A B, then B A: a drift within pairs cancels over them.
         let pair = match number % 2 {
             0 => {
-                let ours = ours::run(&load.ours, directory)?;
+                let ours = ours::measure(&load.ours, directory)?;
                 (ours, fio::run(&load.peer, directory)?)
             }
             _ => {
                 let peer = fio::run(&load.peer, directory)?;
-                (ours::run(&load.ours, directory)?, peer)
+                (ours::measure(&load.ours, directory)?, peer)
             }
         };
         pairs.push(pair);
@@ -116,10 +128,10 @@ fn null(depth: u32, seconds: u32) -> Load {
     Load {
         name: format!("null engine, depth {depth}"),
         ours: words(&format!(
-            "engine=null rw=randread block-size=4KiB size=1GiB depth={depth} runtime={seconds}s ramp=0s"
+            "engine=null rw=randread size=1GiB depth={depth} runtime={seconds}s"
         )),
         peer: words(&format!(
-            "ioengine=null rw=randread bs=4k size=1g iodepth={depth} runtime={seconds} time_based thread"
+            "ioengine=null rw=randread bs=4k size=1g iodepth={depth} runtime={seconds} time_based=1 thread=1"
         )),
         figures: vec![time, rate(Goal::RatioAtLeast(2.0))],
     }
@@ -128,17 +140,17 @@ fn null(depth: u32, seconds: u32) -> Load {
 /// Reads from the page cache: the kernel answers at once, so the tool's own cost shows.
 fn cached(seconds: u32) -> [Load; 2] {
     let ours = format!(
-        "engine=io_uring direct=no cache=warm rw=randread block-size=4KiB size=1GiB depth=32 \
-         runtime={seconds}s ramp=0s"
+        "path={FILE} engine=io_uring warm=1 rw=randread size=1GiB depth=32 runtime={seconds}s"
     );
     // `pre_read` warms the cache and `invalidate=0` keeps it.
     let peer = format!(
         "ioengine=io_uring direct=0 invalidate=0 pre_read=1 rw=randread bs=4k size=1g iodepth=32 \
-         runtime={seconds} time_based thread filename={FIO_FILE}"
+         runtime={seconds} time_based=1 thread=1 filename={FILE}"
     );
     let tuned = format!(
         "{peer} iodepth_batch_submit=16 iodepth_batch_complete_min=1 \
-         iodepth_batch_complete_max=32 fixedbufs registerfiles nonvectored norandommap gtod_reduce=1"
+         iodepth_batch_complete_max=32 fixedbufs=1 registerfiles=1 nonvectored=1 norandommap=1 \
+         gtod_reduce=1"
     );
     [("as used", &peer, 1.4), ("best tuned", &tuned, 1.1)].map(|(name, peer, goal)| Load {
         name: format!("cached 4 KiB randread, io_uring depth 32, fio {name}"),
@@ -153,12 +165,12 @@ fn direct(mode: &str, depth: u32, seconds: u32) -> Load {
     Load {
         name: format!("O_DIRECT 4 KiB {mode}, io_uring depth {depth}"),
         ours: words(&format!(
-            "engine=io_uring direct=yes rw={mode} block-size=4KiB size=1GiB depth={depth} \
+            "path={FILE} engine=io_uring direct=1 rw={mode} size=1GiB depth={depth} \
              runtime={seconds}s ramp=500ms"
         )),
         peer: words(&format!(
             "ioengine=io_uring direct=1 rw={mode} bs=4k size=1g iodepth={depth} \
-             runtime={seconds} ramp_time=500ms time_based thread filename={FIO_FILE}"
+             runtime={seconds} ramp_time=500ms time_based=1 thread=1 filename={FILE}"
         )),
         figures: vec![
             rate(Goal::RatioAtLeast(0.97)),
@@ -179,12 +191,12 @@ fn psync(mode: &str, seconds: u32) -> Load {
     Load {
         name: format!("O_DIRECT 4 KiB {mode}, psync depth 1"),
         ours: words(&format!(
-            "engine=psync direct=yes rw={mode} block-size=4KiB size=1GiB depth=1 \
+            "path={FILE} engine=psync direct=1 rw={mode} size=1GiB depth=1 \
              runtime={seconds}s ramp=500ms"
         )),
         peer: words(&format!(
             "ioengine=psync direct=1 rw={mode} bs=4k size=1g iodepth=1 runtime={seconds} \
-             ramp_time=500ms time_based thread filename={FIO_FILE} lat_percentiles=1 clat_percentiles=0"
+             ramp_time=500ms time_based=1 thread=1 filename={FILE} lat_percentiles=1 clat_percentiles=0"
         )),
         figures: vec![
             latency("latency p50", |ours| ours.p50_us, |peer| peer.p50_us),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
-use crate::run::{cargo, insist, root};
+use crate::run::root;
 
 mod engine;
 mod fio;
@@ -31,37 +31,42 @@ pub struct Choices {
     pub build: bool,
 }
 
-/// Groups by name, with what they compare.
-const GROUPS: [(&str, &str); 2] = [
-    (
-        "engine",
-        "rates, CPU and latency of the I/O engine against fio",
-    ),
-    (
-        "interface",
-        "fathom run beyond its trials, fathom show, memory; --build: cold build",
-    ),
+/// Comparisons that are run together.
+struct Group {
+    name: &'static str,
+    what: &'static str,
+    measure_all: fn(&Choices, &mut Vec<Row>) -> Result<()>,
+}
+
+const GROUPS: [Group; 2] = [
+    Group {
+        name: "engine",
+        what: "rates, CPU and latency of the I/O engine against fio",
+        measure_all: engine::measure_all,
+    },
+    Group {
+        name: "interface",
+        what: "fathom run beyond its trials, fathom show, memory; --build: cold build",
+        measure_all: interface::measure_all,
+    },
 ];
 
 /// Runs the groups named in `words` (all of them when none is), prints the table and keeps it.
 pub fn bench(words: &[&str]) -> Result<()> {
     let (names, choices) = parse(words)?;
-    insist(cargo(&["build", "--release", "--package", "fathom-cli"]))?;
     std::fs::create_dir_all(&choices.directory)
         .with_context(|| format!("create {}", choices.directory.display()))?;
     let mut rows = Vec::new();
-    for (name, _) in GROUPS {
-        let is_chosen = names.is_empty() || names.contains(&name);
-        if !is_chosen {
-            continue;
-        }
-        println!("{name}");
-        rows.extend(match name {
-            "engine" => engine::rows(&choices)?,
-            _ => interface::rows(&choices)?,
+    let measured = GROUPS
+        .iter()
+        .filter(|group| names.is_empty() || names.contains(&group.name))
+        .try_for_each(|group| {
+            println!("{}", group.name);
+            (group.measure_all)(&choices, &mut rows)
         });
-    }
+    // What was measured before a failure is kept, too.
     history::keep(&rows)?;
+    measured?;
     let missed = rows.iter().filter(|row| row.is_missed()).count();
     println!("{} comparisons, {missed} missed", rows.len());
     Ok(())
@@ -87,11 +92,11 @@ fn parse<'a>(words: &[&'a str]) -> Result<(Vec<&'a str>, Choices)> {
             "--seconds" => choices.seconds = value()?.parse().context("--seconds N")?,
             "--directory" => choices.directory = PathBuf::from(value()?),
             "--build" => choices.build = true,
-            name if GROUPS.iter().any(|(known, _)| *known == name) => names.push(name),
+            name if GROUPS.iter().any(|group| group.name == name) => names.push(name),
             other => {
                 let known: Vec<String> = GROUPS
                     .iter()
-                    .map(|(name, what)| format!("  {name}: {what}"))
+                    .map(|group| format!("  {}: {}", group.name, group.what))
                     .collect();
                 bail!("unknown bench {other}; known are\n{}", known.join("\n"));
             }

@@ -1,12 +1,14 @@
-//! Runs the release binary as a user would and reads its JSON.
+//! Runs our own binaries and reads their JSON.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use serde_json::Value;
 
-/// What one trial of one case gave.
+use crate::run::output;
+
+/// What one measurement by the engine gave.
 #[derive(Clone, Copy, Debug)]
 pub struct OurFigures {
     /// Operations a second.
@@ -19,66 +21,35 @@ pub struct OurFigures {
     pub p99_us: f64,
 }
 
-/// The release binary of this workspace, where this cargo builds it.
-pub fn binary() -> Result<PathBuf> {
+/// The release directory of this workspace, where this cargo builds.
+fn release() -> Result<PathBuf> {
     let own = std::env::current_exe().context("find our own path")?;
     let target = own
         .ancestors()
         .nth(2)
         .context("find the target directory")?;
-    Ok(target.join("release/fathom"))
+    Ok(target.join("release"))
 }
 
-/// A command of ours with a data directory of its own.
-pub fn command(directory: &Path, words: &[&str]) -> Result<Command> {
-    let mut command = Command::new(binary()?);
-    command
-        .args(words)
-        .env("FATHOM_DATA", directory.join("data"))
-        .current_dir(directory)
-        .stdin(Stdio::null());
-    Ok(command)
+/// The release binary.
+pub fn binary() -> Result<PathBuf> {
+    Ok(release()?.join("fathom"))
 }
 
-/// One trial of test `io` with these options.
-pub fn run(options: &[String], directory: &Path) -> Result<OurFigures> {
-    let words = [
-        "run",
-        "io",
-        "--min-trials",
-        "1",
-        "--max-trials",
-        "1",
-        "--quiet",
-        "--json",
-    ];
-    let mut command = command(directory, &words)?;
-    for option in options {
-        command.arg("-o").arg(option);
-    }
-    let output = command.output().context("start fathom")?;
-    if !output.status.success() {
-        let errors = String::from_utf8_lossy(&output.stderr);
-        bail!("fathom run io {}: {errors}", options.join(" "));
-    }
-    let result: Value = serde_json::from_slice(&output.stdout).context("read fathom's JSON")?;
-    let trial = result
-        .pointer("/runs/0/trials/0")
-        .context("the result has no trial")?;
-    figures(trial).context("the trial lacks a figure")
+/// One measurement by the engine alone, `key=value` as its example `bench` takes them.
+pub fn measure(options: &[String], directory: &Path) -> Result<OurFigures> {
+    let mut command = Command::new(release()?.join("examples/bench"));
+    command.args(options).current_dir(directory);
+    let line: Value = serde_json::from_str(&output(command)?).context("read our JSON")?;
+    figures(&line).with_context(|| format!("a figure is missing in {line}"))
 }
 
-fn figures(trial: &Value) -> Option<OurFigures> {
-    let value = |name: &str| {
-        let value = trial.get("values")?.get(name)?;
-        value.as_f64().or_else(|| value.as_str()?.parse().ok())
-    };
-    let evidence = |path: &str| trial.pointer(&format!("/evidence/{path}"))?.as_f64();
-    let user_ns = evidence("cpu/user_ns").unwrap_or(f64::NAN);
+fn figures(line: &Value) -> Option<OurFigures> {
+    let number = |name: &str| line.get(name)?.as_f64();
     Some(OurFigures {
-        iops: value("iops")?,
-        user_ns_per_io: user_ns / evidence("io/operations")?,
-        p50_us: value("latency-p50").unwrap_or(f64::NAN),
-        p99_us: value("latency-p99").unwrap_or(f64::NAN),
+        iops: number("iops")?,
+        user_ns_per_io: number("user_ns_per_op")?,
+        p50_us: number("p50_ns")? / 1e3,
+        p99_us: number("p99_ns")? / 1e3,
     })
 }
