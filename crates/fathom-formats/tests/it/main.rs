@@ -7,6 +7,8 @@
 
 mod corpus;
 mod exports;
+mod hostile;
+mod merging;
 mod pts;
 mod schema;
 mod seeds;

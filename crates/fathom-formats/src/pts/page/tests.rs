@@ -196,7 +196,6 @@ fn judge(printed: &Printed, file: &ResultFile) -> (usize, usize, Vec<String>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
     #[test]
     fn what_is_called_certain_is_right(printed in printed()) {
         let file = read(printed.text().as_bytes()).unwrap();
