@@ -8,15 +8,18 @@
 //! assert!(tests.iter().any(|test| test.info().id == "io"));
 //! ```
 
+pub mod blogbench;
 mod classic;
 mod common;
 pub mod dbench;
 mod error;
 pub mod fs_mark;
+pub mod hdparm_read;
 pub mod io_test;
 pub mod iozone;
 pub mod postmark;
 pub mod sqlite;
+pub mod tiobench;
 
 use fathom_model::Test;
 
@@ -31,5 +34,8 @@ pub fn native_tests() -> Vec<Box<dyn Test>> {
         Box::new(fs_mark::FsMarkTest::new()),
         Box::new(iozone::IozoneTest::new()),
         Box::new(postmark::PostmarkTest::new()),
+        Box::new(tiobench::TiobenchTest::new()),
+        Box::new(blogbench::BlogbenchTest::new()),
+        Box::new(hdparm_read::HdparmReadTest::new()),
     ]
 }

@@ -2,15 +2,18 @@
 //! metrics, so that a native test and the original program carry out the same case and report
 //! under the same names.
 
+pub mod blogbench;
 mod classic;
 pub mod dbench;
 pub mod fs_mark;
 mod guess;
+pub mod hdparm_read;
 pub mod io;
 pub mod iozone;
 mod menu;
 pub mod postmark;
 pub mod sqlite;
+pub mod tiobench;
 
 pub use classic::ClassicScale;
 pub use guess::Guess;

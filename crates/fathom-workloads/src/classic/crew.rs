@@ -212,6 +212,43 @@ pub(crate) fn run_crew<T, C>(
 where
     T: Send,
 {
+    run(cx, count, FileTables::Own, work, conduct)
+}
+
+/// As [`run_crew`], with threads that stand for the threads of one process: they share one table
+/// of open files.
+///
+/// # Errors
+/// As [`run_crew`].
+pub(crate) fn run_threads<T, C>(
+    cx: &Context<'_>,
+    count: u32,
+    work: impl Fn(&Seat<'_>) -> Result<T, TestError> + Sync,
+    conduct: impl FnOnce(&Conductor<'_>) -> C,
+) -> Result<CrewDone<T, C>, TestError>
+where
+    T: Send,
+{
+    run(cx, count, FileTables::Shared, work, conduct)
+}
+
+/// Whose table of open files a thread uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FileTables {
+    Own,
+    Shared,
+}
+
+fn run<T, C>(
+    cx: &Context<'_>,
+    count: u32,
+    tables: FileTables,
+    work: impl Fn(&Seat<'_>) -> Result<T, TestError> + Sync,
+    conduct: impl FnOnce(&Conductor<'_>) -> C,
+) -> Result<CrewDone<T, C>, TestError>
+where
+    T: Send,
+{
     let shared = Shared::default();
     let (shared, work) = (&shared, &work);
     std::thread::scope(|scope| {
@@ -221,7 +258,7 @@ where
             let thread = std::thread::Builder::new()
                 .name(format!("client {index}"))
                 .stack_size(STACK_BYTES)
-                .spawn_scoped(scope, move || seated(shared, index, work))
+                .spawn_scoped(scope, move || seated(shared, index, tables, work))
                 .map_err(|source| TestError::Io {
                     doing: format!("start thread {} of {count} in", index + 1),
                     path: cx.scratch.to_path_buf(),
@@ -265,9 +302,13 @@ where
 fn seated<T>(
     shared: &Shared,
     index: u32,
+    tables: FileTables,
     work: &(impl Fn(&Seat<'_>) -> Result<T, TestError> + Sync),
 ) -> Result<(T, CpuTime), TestError> {
-    let own_files = own_file_table();
+    let own_files = match tables {
+        FileTables::Own => own_file_table().map(|()| true),
+        FileTables::Shared => Ok(false),
+    };
     if let Err(error) = &own_files {
         shared.note.set(|| {
             format!("the threads share one table of open files, unlike processes ({error})")
@@ -275,7 +316,7 @@ fn seated<T>(
     }
     let seat = Seat {
         index,
-        has_own_files: own_files.is_ok(),
+        has_own_files: own_files.unwrap_or(false),
         shared,
         began: Cell::default(),
         used: Cell::default(),

@@ -18,7 +18,7 @@ pub(crate) mod testing;
 mod tests;
 mod watch;
 
-pub(crate) use crew::{Conductor, Seat, run_crew};
+pub(crate) use crew::{Conductor, Seat, run_crew, run_threads};
 pub(crate) use meter::{Laps, Meter};
 pub(crate) use needs::{needs, unmet_of};
 pub(crate) use outcome::{Outcome, Traffic};
