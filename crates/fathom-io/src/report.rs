@@ -48,8 +48,8 @@ pub struct JobReport {
     pub outside: OutsideReport,
     /// Time stamps.
     pub clock: ClockReport,
-    /// Blur of a latency: 0 with a stamp for each operation, else the longest time between two
-    /// stamps of a batch.
+    /// How far a latency may be off because operations share stamps: 0 with a stamp for each, else
+    /// the longest time in which a batch was reaped and the next one made.
     pub resolution_ns: u64,
     /// How operations met an open schedule; `None` for other paces.
     pub open_loop: Option<OpenLoopReport>,

@@ -173,7 +173,7 @@ fn fiemap_batch(file: &File, start: u64, length: u64, flags: u32) -> io::Result<
 }
 
 /// Holes by SEEK_DATA and SEEK_HOLE, for file systems without FIEMAP.
-fn holes_only(file: &File, size: u64) -> io::Result<ExtentMap> {
+pub(super) fn holes_only(file: &File, size: u64) -> io::Result<ExtentMap> {
     let mut holes = 0;
     let mut at = 0;
     while at < size {

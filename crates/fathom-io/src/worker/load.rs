@@ -243,11 +243,14 @@ impl<'a> Load<'a> {
                 }
             }
             let wait = self.wait_for(wake_ns, reap_batch);
+            if !self.per_io {
+                self.note_resolution();
+            }
             if let Err(failed) = engine.step(wait) {
                 return Err(self.call_error(failed.call, failed.source));
             }
             if !self.per_io {
-                self.stamp_batch();
+                self.now_ns = self.clock.now();
             }
             engine.reap(&mut |slot, result| self.complete(slot, result));
             self.publish();
@@ -282,24 +285,19 @@ impl<'a> Load<'a> {
             self.queue_again(engine);
         }
         let mut room = batch;
-        while room > 0 && !self.closing && !self.sync_due {
-            if self.free.is_empty() {
-                break;
-            }
-            let mut due_ns = self.now_ns;
+        while room > 0 && !self.closing && !self.sync_due && !self.free.is_empty() {
             if !self.pacer.is_unpaced() {
                 self.now_ns = self.clock.now();
-                match self.pacer.due(self.now_ns) {
-                    Due::Since(since_ns) => due_ns = since_ns,
-                    Due::At(at_ns) if at_ns < self.stop_ns => return Some(at_ns),
-                    Due::At(_) => due_ns = u64::MAX,
-                }
             }
-            if self.now_ns.max(if self.is_open { due_ns } else { 0 }) >= self.stop_ns
-                || due_ns == u64::MAX
-            {
-                return self.close_at_deadline();
+            if self.now_ns >= self.stop_ns {
+                self.closing = true;
+                break;
             }
+            let due_ns = match self.pacer.due(self.now_ns) {
+                Due::Since(due_ns) => due_ns,
+                // The job lasts until the deadline, though nothing more is due before it.
+                Due::At(due_ns) => return Some(due_ns.min(self.stop_ns)),
+            };
             let Some(step) = self.source.next() else {
                 self.closing = true;
                 break;
@@ -309,20 +307,6 @@ impl<'a> Load<'a> {
             self.launch(engine, slot, step, due_ns);
             room -= 1;
         }
-        None
-    }
-
-    /// Nothing more starts; a paced job whose next operation lies beyond still ends at the
-    /// deadline, not before.
-    #[cold]
-    fn close_at_deadline(&mut self) -> Option<u64> {
-        if self.now_ns < self.stop_ns && !self.is_open {
-            return Some(self.stop_ns);
-        }
-        if self.now_ns < self.stop_ns && self.in_flight == 0 {
-            return Some(self.stop_ns);
-        }
-        self.closing = true;
         None
     }
 
@@ -573,11 +557,11 @@ impl<'a> Load<'a> {
         }
     }
 
-    /// One stamp for everything reaped now and submitted next.
-    fn stamp_batch(&mut self) {
-        let before_ns = self.now_ns;
-        self.now_ns = self.clock.now();
-        self.resolution_ns = self.resolution_ns.max(self.now_ns - before_ns);
+    /// Everything reaped and submitted since the last stamp shares it: how long that took is how
+    /// far a latency may be off.
+    fn note_resolution(&mut self) {
+        let batch_ns = self.clock.now().saturating_sub(self.now_ns);
+        self.resolution_ns = self.resolution_ns.max(batch_ns);
     }
 
     #[cold]

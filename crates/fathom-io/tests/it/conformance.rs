@@ -67,6 +67,32 @@ fn data_written_are_data_read() {
 }
 
 #[test]
+fn great_depth_works() {
+    let directory = scratch();
+    let direct = has_direct(directory.path());
+    for engine in engines() {
+        // A pool of threads has no use for so many, and others have no depth.
+        if !matches!(engine, EngineKind::IoUring | EngineKind::Libaio) {
+            continue;
+        }
+        let write = JobSpec {
+            direct,
+            depth: 2048,
+            block_sizes: BlockSizes::one(Bytes::new(512)),
+            ..spec(&directory.path().join("file"), engine, Mode::RandWrite)
+        };
+        let report = match measure(&write) {
+            // A disk with sectors of 4 KiB.
+            Err(IoError::Unaligned { .. }) => continue,
+            other => other.unwrap(),
+        };
+        assert_eq!(report.write.bytes, SIZE.as_u64(), "{engine}");
+        assert!(report.max_depth_reached <= 2048, "{engine}");
+        assert_eq!(measure(&verified(&write)).unwrap().read.corrupt, 0);
+    }
+}
+
+#[test]
 fn every_block_size_works_buffered() {
     let directory = scratch();
     for engine in engines() {
