@@ -1,5 +1,7 @@
 //! Measuring, and what is left afterwards.
 
+use expect_test::expect;
+
 use crate::bench::{Bench, SMALL_QUICK, good_trials};
 
 #[test]
@@ -176,4 +178,65 @@ fn cases_that_are_not_available_are_named_and_the_exit_code_says_partial() {
         "{}",
         shown.stdout
     );
+}
+
+/// The null engine by a clock that every reading moves by 100 ns: the same on every machine.
+const VIRTUAL: [&str; 18] = [
+    "run",
+    "io",
+    "-o",
+    "engine=null",
+    "-o",
+    "clock=virtual:100",
+    "-o",
+    "bytes=64MiB",
+    "-o",
+    "runtime=none",
+    "-o",
+    "ramp=0s",
+    "--seed",
+    "1",
+    "--max-trials",
+    "3",
+    "--system",
+    "here",
+];
+
+#[test]
+fn the_null_engine_on_a_virtual_clock_gives_one_exact_transcript() {
+    let Some(bench) = Bench::new() else { return };
+    let ran = bench.run(&VIRTUAL).expect(0);
+    expect![[r#"
+        io null none … virtual:100  5000000 IOPS  +-0.0 % |======| invalid  p50 3.20 us
+          ^ no I/O was done
+        a full bar is 5000000 IOPS
+    "#]]
+    .assert_eq(&ran.stdout);
+    let trials: Vec<&str> = ran
+        .stderr
+        .lines()
+        .filter(|line| line.contains("  trial "))
+        // How long it takes is not virtual.
+        .map(|line| line.split("  (about ").next().unwrap())
+        .collect();
+    expect![[r#"
+        io null none 0s 64MiB virtual:100  trial 1  5000000 IOPS
+        io null none 0s 64MiB virtual:100  trial 2  5000000 IOPS
+        io null none 0s 64MiB virtual:100  trial 3  5000000 IOPS"#]]
+    .assert_eq(&trials.join("\n"));
+    let values = || {
+        let mut words = VIRTUAL.to_vec();
+        words.push("--json");
+        let result = bench.run(&words).expect(0).json();
+        let trials = result["runs"][0]["trials"].as_array().unwrap().clone();
+        let kept = trials.iter().map(|trial| {
+            (
+                trial["values"].clone(),
+                trial["histograms"].clone(),
+                trial["series"].clone(),
+            )
+        });
+        kept.collect::<Vec<_>>()
+    };
+    assert_eq!(values(), values());
 }
