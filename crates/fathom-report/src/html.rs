@@ -22,7 +22,7 @@ const SCRIPT: &str = include_str!("html/script.js");
 /// What a page may do, as a Content-Security-Policy: apply its own style, run its own script (each
 /// known by its SHA-256) and nothing else. The page carries it; a server may send it as well.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; \
-    style-src 'sha256-UesFgsLU0AISJ/C1iZoNkm5UW0PtpSUOKs2cclciQgU='; script-src 'sha256-OMEvzyO7NAiiS9YhKpH7fljzBmhy/ctjDMFtuyizJ5c='";
+    style-src 'sha256-1z2BuY3t9xYy/cSPrWojSH6wL2qcu+HCjzfrQBUPkMo='; script-src 'sha256-BoiFYSCmmmqmKMjvlHPvuS6twtstb3q5i0LkikYQWHM='";
 
 /// A result file as an HTML page in one file.
 ///

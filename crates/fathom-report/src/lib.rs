@@ -14,10 +14,14 @@ mod anchors;
 mod certainty;
 mod clean;
 mod explain;
+#[cfg(feature = "export")]
+pub mod export;
+mod grouping;
 mod html;
 mod markup;
 mod number;
 mod overview;
+mod sayings;
 pub mod svg;
 pub mod text;
 mod view;

@@ -289,6 +289,7 @@ pub(crate) fn heat(of_best: f64) -> usize {
 
 /// The name of a result in the overview table of the Phoronix Test Suite: the base name of its
 /// profile and the values of its options, `fio: Rand Read - Libaio - 4KB`.
+#[cfg(any(test, feature = "export"))]
 pub(crate) fn pts_name(block: &Block<'_>) -> String {
     let record = block.record;
     let identifier = record

@@ -16,13 +16,14 @@ use crate::view::{Block, View};
 
 pub use axis::{PtsAxis, pts_axis, pts_box_axis};
 pub(crate) use axis::{Scale, ScaleKind};
-pub(crate) use bars::{describe_bars, push_bars};
+#[cfg(feature = "export")]
+pub(crate) use bars::bars_height;
+pub(crate) use bars::push_bars;
 pub(crate) use boxes::{has_boxes, push_boxes};
-pub(crate) use canvas::{Medium, push_system_class};
+pub(crate) use canvas::{Medium, push_bar_class, push_line_class};
 pub(crate) use heat::push_heat;
 pub(crate) use lines::{
-    Curves, curves_of_latency, curves_of_lines, curves_of_series, extent_texts, push_line_class,
-    push_lines,
+    Curves, curves_of_latency, curves_of_lines, curves_of_series, extent_texts, push_lines,
 };
 pub(crate) use palette::{DARK, LIGHT, Theme, push_rules};
 
@@ -92,14 +93,7 @@ fn push_charts(
     if block.is_bars() {
         let id = format!("{anchor}-bars");
         let mut svg = String::new();
-        push_bars(
-            &mut svg,
-            view,
-            block,
-            &id,
-            &describe_bars(view, block),
-            medium,
-        );
+        push_bars(&mut svg, view, block, &id, 0..block.rows.len(), medium);
         charts.push(Chart {
             id,
             title: heading.clone(),

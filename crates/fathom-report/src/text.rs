@@ -2,6 +2,7 @@
 
 mod bars;
 mod columns;
+mod comparison;
 mod header;
 mod latency;
 mod pts;
@@ -10,6 +11,7 @@ mod show;
 mod style;
 mod summary;
 
+pub use comparison::comparison;
 pub use pts::pts;
 pub use pts_summary::{pts_executive_summary, pts_stats, pts_wins_and_losses};
 pub use show::show;

@@ -9,6 +9,7 @@ use fathom_model::{
 use fathom_stats::Histogram;
 
 pub(crate) use crate::certainty::{Certainty, Known};
+use crate::grouping::{Paint, groups_of};
 use crate::number::decimals_for;
 
 /// A result file, ready to be drawn.
@@ -31,6 +32,21 @@ pub(crate) struct SystemView<'a> {
     pub name: &'a str,
     /// Its description; absent when only entries name it.
     pub system: Option<&'a System>,
+    /// Which group it is shown in.
+    pub group: u32,
+    /// How it is drawn.
+    pub paint: Paint,
+}
+
+impl<'a> SystemView<'a> {
+    fn new(name: &'a str, system: Option<&'a System>) -> Self {
+        Self {
+            name,
+            system,
+            group: 0,
+            paint: Paint::default(),
+        }
+    }
 }
 
 /// One metric of one case.
@@ -43,7 +59,7 @@ pub(crate) struct Block<'a> {
     pub continues: bool,
     /// Whether it stands for its case in summaries.
     pub stands: bool,
-    /// One row an entry, by system.
+    /// One row an entry, by group and system.
     pub rows: Vec<Row<'a>>,
     /// Decimals its values are shown with.
     pub decimals: usize,
@@ -137,6 +153,11 @@ impl<'a> View<'a> {
         }
     }
 
+    /// How a row is drawn.
+    pub fn paint(&self, row: &Row<'a>) -> Paint {
+        self.systems[row.system as usize].paint
+    }
+
     /// The name of a row: its system, numbered when the system has several entries here.
     pub fn row_name(&self, row: &Row<'a>) -> std::borrow::Cow<'a, str> {
         let name = self.systems[row.system as usize].name;
@@ -178,18 +199,20 @@ fn systems_of(file: &ResultFile) -> Vec<SystemView<'_>> {
     let mut known = std::collections::HashSet::new();
     for system in &file.systems {
         if known.insert(system.identifier.as_str()) {
-            systems.push(SystemView {
-                name: &system.identifier,
-                system: Some(system),
-            });
+            systems.push(SystemView::new(&system.identifier, Some(system)));
         }
     }
     let of_entries = file.results.iter().flat_map(|result| &result.entries);
     let of_runs = file.runs.iter().map(|run| run.system.as_str());
     for name in of_entries.map(|entry| entry.system.as_str()).chain(of_runs) {
         if known.insert(name) {
-            systems.push(SystemView { name, system: None });
+            systems.push(SystemView::new(name, None));
         }
+    }
+    let names: Vec<&str> = systems.iter().map(|system| system.name).collect();
+    let described: Vec<Option<&System>> = systems.iter().map(|system| system.system).collect();
+    for (system, (group, paint)) in systems.iter_mut().zip(groups_of(&names, &described)) {
+        (system.group, system.paint) = (group, paint);
     }
     systems
 }
@@ -238,11 +261,9 @@ impl<'a> Block<'a> {
         let mut rows: Vec<Row<'a>> = record
             .entries
             .iter()
-            .map(|entry| Row {
-                system: places
-                    .get(entry.system.as_str())
-                    .copied()
-                    .unwrap_or_default(),
+            .enumerate()
+            .map(|(place, entry)| Row {
+                system: place_of(systems, places, place, &entry.system),
                 entry,
                 repeat: 0,
                 value: number_of(record, entry),
@@ -268,6 +289,7 @@ impl<'a> Block<'a> {
                 present.peek() != Some(system)
             })
             .collect();
+        rows.sort_by_key(|row| (systems[row.system as usize].group, row.system));
         let decimals = shown_decimals(&rows, smallest);
         Self {
             record,
@@ -317,13 +339,13 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// What the metric is called: its title, else its id, else its unit.
+    /// What the metric is called: its title, else its unit, else its id.
     pub fn metric_name(&self) -> &'a str {
         let metric = &self.record.metric;
         let names = [
             metric.title.as_str(),
-            metric.id.as_str(),
             metric.unit.as_str(),
+            metric.id.as_str(),
         ];
         names
             .into_iter()

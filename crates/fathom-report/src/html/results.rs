@@ -8,9 +8,8 @@ use super::Page;
 use super::overview::push_half_width;
 use super::put::{Markup, Text, put};
 use crate::number::{count, push_significant, push_value};
-use crate::svg::{
-    Medium, curves_of, describe_bars, extent_texts, has_boxes, push_bars, push_boxes, push_lines,
-};
+use crate::sayings::{Kind, sayings_of};
+use crate::svg::{Medium, curves_of, extent_texts, has_boxes, push_bars, push_boxes, push_lines};
 use crate::text::{PERCENTILES, other_text, percentile_text};
 use crate::view::{Block, Row};
 
@@ -121,7 +120,7 @@ fn push_block(out: &mut String, page: &Page<'_>, block: &Block<'_>, anchor: &str
             &page.view,
             block,
             &id,
-            &describe_bars(&page.view, block),
+            0..block.rows.len(),
             Medium::Page,
         );
     }
@@ -237,95 +236,25 @@ fn footnote_source(entry: &Entry) -> Option<&str> {
         .then_some(source)
 }
 
-/// Why numbers are suspect, invalid or missing, and what should be known of valid ones; once for
-/// all systems it is said of.
+/// Why numbers are suspect, invalid or missing, and what should be known of valid ones.
 fn push_reasons(out: &mut String, page: &Page<'_>, block: &Block<'_>) {
-    let mut sayings: Vec<Saying> = Vec::new();
-    for row in &block.rows {
-        add_sayings(&mut sayings, row, &page.view.row_name(row));
-    }
-    for place in &block.missing {
-        let name = page.view.systems[*place as usize].name;
-        add(
-            &mut sayings,
-            Saying::new("", "not measured".to_owned(), *place),
-            name,
-        );
-    }
+    let sayings = sayings_of(&page.view, block);
     if sayings.is_empty() {
         return;
     }
     put!(out, "<ul class=\"reasons\">");
     for saying in &sayings {
-        put!(out, "<li class=\"", saying.class, "\"");
+        put!(out, "<li class=\"", saying.kind.word(), "\"");
         if let [only] = saying.systems.as_slice() {
             put!(out, " data-s=\"", *only as usize, "\"");
         }
         put!(out, ">", Text(&saying.names), ": ");
-        if !saying.class.is_empty() {
-            put!(out, "<b>", saying.class, "</b>, ");
+        if saying.kind != Kind::Note {
+            put!(out, "<b>", saying.kind.word(), "</b>, ");
         }
         put!(out, Text(&saying.text), "</li>");
     }
     put!(out, "</ul>");
-}
-
-/// Something said of one or several systems.
-struct Saying {
-    class: &'static str,
-    text: String,
-    names: String,
-    systems: Vec<u32>,
-}
-
-impl Saying {
-    fn new(class: &'static str, text: String, system: u32) -> Self {
-        Self {
-            class,
-            text,
-            names: String::new(),
-            systems: vec![system],
-        }
-    }
-}
-
-fn add(sayings: &mut Vec<Saying>, mut saying: Saying, name: &str) {
-    let is_same = |known: &&mut Saying| known.class == saying.class && known.text == saying.text;
-    match sayings.iter_mut().find(is_same) {
-        Some(known) => {
-            known.names.push_str(", ");
-            known.names.push_str(name);
-            known.systems.append(&mut saying.systems);
-        }
-        None => {
-            saying.names.push_str(name);
-            sayings.push(saying);
-        }
-    }
-}
-
-fn add_sayings(sayings: &mut Vec<Saying>, row: &Row<'_>, name: &str) {
-    let verdict = &row.entry.verdict;
-    let mut say = |class, text| add(sayings, Saying::new(class, text, row.system), name);
-    if let Some(failure) = row.failure() {
-        say("failed", failure.to_owned());
-    }
-    if let Some((failed, all)) = row.failed_trials() {
-        say("suspect", format!("{failed} of {all} trials failed"));
-    }
-    let reasons = verdict
-        .reasons
-        .iter()
-        .map(|reason| (verdict.level.name(), reason));
-    let notes = verdict.notes.iter().map(|note| ("", note));
-    for (class, reason) in reasons.chain(notes) {
-        let text = if reason.text.is_empty() {
-            &reason.short
-        } else {
-            &reason.text
-        };
-        say(class, format!("{text} {}", reason.advice).trim().to_owned());
-    }
 }
 
 /// Percentiles of the block that stands for its case.

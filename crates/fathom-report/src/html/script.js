@@ -7,7 +7,7 @@ if (!bar) return;
 const form = bar.firstChild, keys = ["find", "sort", "order", "base", "axis"];
 const fresh = () => ({ find: "", sort: "file", order: "file", base: "", axis: "", hide: {} });
 const systems = all(".systems li"), names = systems.map(li => li.textContent);
-const clamp = x => Math.max(0, Math.min(1, x)), pct = x => (x * 100).toFixed(2) + "%";
+const clamp = x => Math.max(0, Math.min(1, x)), pct = x => (x * 86).toFixed(2) + "%"; // of the axis
 const byText = (a, b) => a.localeCompare(b, "en", { numeric: true });
 let state = fresh();
 
@@ -94,7 +94,7 @@ function drawChart(c) {
   c.unit.textContent = (base ? `relative to ${names[state.base]}, More Is Better` : c.was) + (log ? " (logarithmic axis)" : "");
   c.axis.textContent = "";
   for (const [at, text] of scale.marks) {
-    const label = make("text", { class: "k", x: pct(at), y: bottom + 14, "text-anchor": at > .97 ? "end" : "middle" });
+    const label = make("text", { class: "k", x: pct(at), y: bottom + 14, "text-anchor": "middle" });
     label.textContent = text;
     c.axis.append(make("line", { class: "g", x1: pct(at), x2: pct(at), y1: c.top - 2, y2: bottom }), label);
   }
@@ -121,8 +121,7 @@ function drawRow(r, scale, base) {
   const low = scale.place(r.x - r.h), high = scale.place(r.x + r.h), edge = Math.max(at, r.frame ? high : 0);
   if (r.frame) set(r.frame, { x: pct(low), width: pct(high - low) });
   r.text.textContent = base ? digits(r.x, 4) : r.shown;
-  const inside = edge > .88;
-  set(r.text, { x: pct(edge), dx: inside ? -6 : 6, "text-anchor": inside ? "end" : "start" });
+  set(r.text, { x: pct(edge) });
 }
 function drawHeat() {
   if (!heat) return;

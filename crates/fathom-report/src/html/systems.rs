@@ -2,7 +2,8 @@
 
 use super::Page;
 use super::put::{Markup, Text, put};
-use crate::svg::{push_line_class, push_system_class};
+use crate::grouping::Paint;
+use crate::svg::{push_bar_class, push_line_class};
 use crate::text::target_text;
 
 /// From so many systems on they are rows of the table of conditions instead of columns.
@@ -25,7 +26,7 @@ pub(super) fn push(out: &mut String, page: &Page<'_>) {
     );
     for (place, system) in view.systems.iter().enumerate() {
         put!(out, "<li data-k=\"", place, "\">");
-        push_swatch(out, place as u32);
+        push_swatch(out, system.paint);
         put!(out, Text(system.name), "</li>");
     }
     put!(out, "</ul>\n");
@@ -61,11 +62,11 @@ pub(super) fn push(out: &mut String, page: &Page<'_>) {
 }
 
 /// A piece of the bar and of the curve of a system.
-fn push_swatch(out: &mut String, system: u32) {
+fn push_swatch(out: &mut String, paint: Paint) {
     let mut bar = String::new();
-    push_system_class(&mut bar, system);
+    push_bar_class(&mut bar, paint);
     let mut line = "l ".to_owned();
-    push_line_class(&mut line, system);
+    push_line_class(&mut line, paint);
     put!(
         out,
         "<svg class=\"chart sw\" aria-hidden=\"true\"><rect class=\"",

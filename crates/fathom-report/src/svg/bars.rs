@@ -1,13 +1,18 @@
 //! Bars with 95 % intervals.
 
+use std::ops::Range;
+
 use fathom_model::Level;
 
-use super::canvas::{About, Anchor, Canvas, Medium, WIDTH, fitted, push_system_class};
+use super::canvas::{About, Anchor, Canvas, Medium, WIDTH, fitted, push_bar_class};
 use super::{Scale, ScaleKind};
 use crate::clean;
+use crate::grouping::Paint;
 use crate::number::{push_percent, push_rounded, push_value};
 use crate::view::{Block, Row, View};
 
+/// Share of the width that the axis takes; values stand right of it.
+const PLOT: f64 = 0.86;
 /// Room above the bars for the unit.
 const TOP: f64 = 22.0;
 /// Room below the bars for the marks.
@@ -15,6 +20,9 @@ const BOTTOM: f64 = 20.0;
 
 /// Room for names left of the standard error.
 const NAME_WIDTH: f64 = WIDTH - 150.0;
+
+/// Room between groups.
+const GROUP_GAP: f64 = 12.0;
 
 /// Heights by number of bars, as the original has three sizes.
 struct Rows {
@@ -41,19 +49,26 @@ impl Rows {
     }
 }
 
+/// Height of a chart of so many bars, without margins and heading.
+#[cfg(feature = "export")]
+pub(crate) fn bars_height(rows: usize) -> f64 {
+    TOP + Rows::of(rows).each * rows as f64 + BOTTOM
+}
+
 /// Draws the bars of a block: each system's name, its bar from 0 with the 95 % interval as a
 /// frame around its end, value, standard error and number of trials, and the verdict where it is
-/// not valid. Failed systems keep their row with the reason. On a logarithmic axis a dot marks
+/// not valid; only the rows `shown`, which must be rows of the block. Failed systems keep their row with the reason. On a logarithmic axis a dot marks
 /// the value, because a length would mean nothing.
 pub(crate) fn push_bars(
     out: &mut String,
     view: &View<'_>,
     block: &Block<'_>,
     id: &str,
-    description: &str,
+    shown: Range<usize>,
     medium: Medium,
 ) {
-    let rows = Rows::of(block.rows.len());
+    let description = describe_bars(view, block);
+    let rows = Rows::of(shown.len());
     let scale = Scale::for_bars(smallest_above_zero(block), block.largest);
     let unit = block.unit_line();
     let unit = match scale.kind {
@@ -65,37 +80,58 @@ pub(crate) fn push_bars(
         "" => format!("{heading}: {unit}"),
         description => format!("{heading}, {description}: {unit}"),
     };
-    let bottom = TOP + rows.each * block.rows.len() as f64;
+    let places = places_of(view, &block.rows[shown.clone()], rows.each);
+    let bottom = places.last().map_or(TOP, |last| last + rows.each);
     let about = About {
         id,
         class: "bars",
         title: &title,
-        description,
+        description: &description,
         heading: &heading,
         subtitle: &block.record.description,
         height: bottom + BOTTOM,
     };
     let mut canvas = Canvas::begin(out, medium, &about);
     canvas.text("m unit", 0.0, 12.0, Anchor::Start, &clean::line(&unit));
-    push_marks(&mut canvas, &scale, TOP - 2.0, bottom);
-    for (place, row) in block.rows.iter().enumerate() {
-        let y = TOP + rows.each * place as f64;
+    push_marks(&mut canvas, &scale, PLOT, TOP - 2.0, bottom);
+    for (row, y) in block.rows[shown.clone()].iter().zip(places) {
         push_row(&mut canvas, view, block, row, &scale, &rows, y);
     }
     canvas.end();
 }
 
-/// Lines and texts of the marks of an axis across.
-pub(super) fn push_marks(canvas: &mut Canvas<'_>, scale: &Scale, top: f64, bottom: f64) {
+/// Where each row begins: one below the other, with room between groups.
+fn places_of(view: &View<'_>, shown: &[Row<'_>], each: f64) -> Vec<f64> {
+    let mut y = TOP;
+    let mut last_group = None;
+    let group_of = |row: &Row<'_>| view.systems[row.system as usize].group;
+    shown
+        .iter()
+        .map(|row| {
+            let group = group_of(row);
+            if last_group.is_some_and(|last| last != group) {
+                y += GROUP_GAP;
+            }
+            last_group = Some(group);
+            let place = y;
+            y += each;
+            place
+        })
+        .collect()
+}
+
+/// Lines and texts of the marks of an axis across, which takes the share `plot` of the width.
+pub(super) fn push_marks(canvas: &mut Canvas<'_>, scale: &Scale, plot: f64, top: f64, bottom: f64) {
     canvas.raw("<g class=\"axis\">");
     for mark in &scale.marks {
-        canvas.line("g", mark.place, mark.place, top, bottom);
-        let anchor = if mark.place > 0.97 {
+        let place = mark.place * plot;
+        canvas.line("g", place, place, top, bottom);
+        let anchor = if place > 0.97 {
             Anchor::End
         } else {
             Anchor::Middle
         };
-        canvas.text("k", mark.place, bottom + 14.0, anchor, &mark.text);
+        canvas.text("k", place, bottom + 14.0, anchor, &mark.text);
     }
     canvas.raw("</g>");
 }
@@ -149,7 +185,7 @@ fn push_row(
         canvas.text(class, 1.0, 12.0, Anchor::End, &side);
     }
     match row.value {
-        Some(value) => push_bar(canvas, block, row, value, scale, rows),
+        Some(value) => push_bar(canvas, block, row, (value, view.paint(row)), scale, rows),
         None => push_failure(canvas, block, row, rows),
     }
     canvas.raw("</g>");
@@ -178,15 +214,15 @@ fn push_bar(
     canvas: &mut Canvas<'_>,
     block: &Block<'_>,
     row: &Row<'_>,
-    value: f64,
+    (value, paint): (f64, Paint),
     scale: &Scale,
     rows: &Rows,
 ) {
     let (top, middle) = (17.0, 17.0 + rows.bar / 2.0);
-    let end = scale.place(value);
+    let end = scale.place(value) * PLOT;
     let mut class = String::with_capacity(16);
     class.push_str("b ");
-    push_system_class(&mut class, row.system);
+    push_bar_class(&mut class, paint);
     if row.entry.verdict.level == Level::Invalid {
         class.push_str(" v3");
     }
@@ -199,18 +235,13 @@ fn push_bar(
     }
     let mut text_at = end;
     if let Some((low, high)) = row.certainty.interval(value) {
-        let (from, to) = (scale.place(low), scale.place(high));
+        let (from, to) = (scale.place(low) * PLOT, scale.place(high) * PLOT);
         canvas.bar("w", from, to, middle - rows.bar / 4.0, rows.bar / 2.0);
         text_at = end.max(to);
     }
     let mut text = String::with_capacity(12);
     push_value(&mut text, value, block.decimals);
-    // Beyond the room the axis leaves, the value stands inside, left of the end.
-    if text_at > 0.88 {
-        canvas.text_beside("n val", text_at, -6.0, middle + 4.0, Anchor::End, &text);
-    } else {
-        canvas.text_beside("n val", text_at, 6.0, middle + 4.0, Anchor::Start, &text);
-    }
+    canvas.text_beside("n val", text_at, 6.0, middle + 4.0, Anchor::Start, &text);
 }
 
 fn push_failure(canvas: &mut Canvas<'_>, block: &Block<'_>, row: &Row<'_>, rows: &Rows) {
@@ -248,7 +279,7 @@ fn side_text(block: &Block<'_>, row: &Row<'_>) -> String {
 }
 
 /// What a chart of bars says in a sentence: who leads, outside the uncertainty or not.
-pub(crate) fn describe_bars(view: &View<'_>, block: &Block<'_>) -> String {
+fn describe_bars(view: &View<'_>, block: &Block<'_>) -> String {
     let mut text = String::new();
     let count = block.rows.iter().filter(|row| row.value.is_some()).count();
     let failed = block.rows.len() - count;

@@ -2,7 +2,7 @@
 
 use fathom_model::Display;
 
-use super::canvas::{About, Anchor, Canvas, Medium, WIDTH, fitted, push_system_class};
+use super::canvas::{About, Anchor, Canvas, Medium, WIDTH, fitted, push_bar_class};
 use super::lines::extent_texts;
 use super::{Scale, ScaleKind, pts_box_axis};
 use crate::number::push_value;
@@ -80,7 +80,7 @@ pub(crate) fn push_boxes(
         ScaleKind::Linear => format!("{}, every trial", block.unit_line()),
     };
     canvas.text("m unit", 0.0, 12.0, Anchor::Start, &unit);
-    super::bars::push_marks(&mut canvas, &scale, TOP - 2.0, bottom);
+    super::bars::push_marks(&mut canvas, &scale, 1.0, TOP - 2.0, bottom);
     for (place, (row, values)) in rows.iter().enumerate() {
         let y = TOP + EACH * place as f64;
         push_row(&mut canvas, view, block, row, values, &scale, y);
@@ -125,7 +125,7 @@ fn push_row(
     );
     canvas.text("m", 1.0, 12.0, Anchor::End, &side);
     let mut class = String::new();
-    push_system_class(&mut class, row.system);
+    push_bar_class(&mut class, view.paint(row));
     if values.len() >= LEAST_FOR_BOX {
         push_box(canvas, values, scale, &class);
     }

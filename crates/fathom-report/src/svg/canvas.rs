@@ -3,7 +3,8 @@
 
 use std::borrow::Cow;
 
-use super::palette::{COLOURS, DARK, LIGHT, PATTERNS, push_rules};
+use super::palette::{DARK, LIGHT, push_rules};
+use crate::grouping::Paint;
 use crate::markup::push_escaped;
 use crate::number::{push_coordinate, push_share};
 
@@ -21,6 +22,8 @@ pub(crate) enum Medium {
     Picture,
     /// A file that is printed or rasterised: no dark colours.
     Print,
+    /// A figure of a printed page, which has its own heading and margins.
+    Figure,
 }
 
 /// Writes the elements of one chart.
@@ -43,7 +46,7 @@ impl<'o> Canvas<'o> {
                 canvas.raw("\" width=\"100%\" height=\"");
                 canvas.number(about.height);
             }
-            Medium::Picture | Medium::Print => canvas.begin_picture(about),
+            _ => canvas.begin_picture(about),
         }
         canvas.raw("\" role=\"img\" aria-labelledby=\"");
         push_escaped(canvas.out, id);
@@ -65,8 +68,7 @@ impl<'o> Canvas<'o> {
     }
 
     fn begin_picture(&mut self, about: &About<'_>) {
-        let heading = heading_height(about);
-        let (width, height) = (WIDTH + 2.0 * MARGIN, about.height + heading + 2.0 * MARGIN);
+        let [left, top, width, height] = self.extent(about);
         self.raw("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart ");
         self.raw(about.class);
         self.raw("\" width=\"");
@@ -74,15 +76,22 @@ impl<'o> Canvas<'o> {
         self.raw("\" height=\"");
         self.number(height);
         self.raw("\" viewBox=\"");
-        for (place, number) in [-MARGIN, -MARGIN - heading, width, height]
-            .iter()
-            .enumerate()
-        {
+        for (place, number) in [left, top, width, height].iter().enumerate() {
             if place > 0 {
                 self.out.push(' ');
             }
             self.number(*number);
         }
+    }
+
+    /// Left, top, width and height of a picture with its margins and heading.
+    fn extent(&self, about: &About<'_>) -> [f64; 4] {
+        let (margin, heading) = match self.medium {
+            Medium::Figure => (2.0, 0.0),
+            _ => (MARGIN, heading_height(about)),
+        };
+        let (width, height) = (WIDTH + 2.0 * margin, about.height + heading + 2.0 * margin);
+        [-margin, -margin - heading, width, height]
     }
 
     fn push_picture_head(&mut self, about: &About<'_>) {
@@ -94,15 +103,21 @@ impl<'o> Canvas<'o> {
             push_rules(self.out, &DARK, |_, value| value.to_owned());
             self.raw(".chart .bg{fill:#15181c}}");
         }
-        self.raw("</style><rect class=\"bg\" x=\"");
-        self.number(-MARGIN);
-        self.raw("\" y=\"");
-        self.number(-MARGIN - heading_height(about));
-        self.raw("\" width=\"");
-        self.number(WIDTH + 2.0 * MARGIN);
-        self.raw("\" height=\"");
-        self.number(about.height + heading_height(about) + 2.0 * MARGIN);
+        self.raw("</style>");
+        let [left, top, width, height] = self.extent(about);
+        for (before, number) in [
+            ("<rect class=\"bg\" x=\"", left),
+            ("\" y=\"", top),
+            ("\" width=\"", width),
+            ("\" height=\"", height),
+        ] {
+            self.raw(before);
+            self.number(number);
+        }
         self.raw("\"/>");
+        if self.medium == Medium::Figure {
+            return;
+        }
         let top = 10.0 - heading_height(about);
         self.text(
             "h",
@@ -332,14 +347,27 @@ pub(crate) fn fitted(text: &str, width: f64, each: f64) -> Cow<'_, str> {
     }
 }
 
-/// The classes of a system: its colour, and a pattern when the colours are used up.
-pub(crate) fn push_system_class(out: &mut String, system: u32) {
-    let system = system as usize;
-    out.push('c');
-    out.push(char::from(b'0' + (system % COLOURS) as u8));
-    match system / COLOURS % PATTERNS {
+/// The classes of a system's bars.
+pub(crate) fn push_bar_class(out: &mut String, paint: Paint) {
+    push_colour(out, paint);
+    match paint.fill {
         0 => {}
         1 => out.push_str(" p1"),
         _ => out.push_str(" p2"),
     }
+}
+
+/// The classes of a system's curves.
+pub(crate) fn push_line_class(out: &mut String, paint: Paint) {
+    push_colour(out, paint);
+    match paint.dash {
+        0 => {}
+        1 => out.push_str(" l1"),
+        _ => out.push_str(" l2"),
+    }
+}
+
+fn push_colour(out: &mut String, paint: Paint) {
+    out.push('c');
+    out.push(char::from(b'0' + paint.colour));
 }

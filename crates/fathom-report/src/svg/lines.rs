@@ -4,10 +4,10 @@ use fathom_base::Nanos;
 use fathom_model::Figure;
 
 use super::axis::Mark;
-use super::canvas::{About, Anchor, Canvas, Medium, WIDTH, fitted, push_system_class};
-use super::palette::COLOURS;
+use super::canvas::{About, Anchor, Canvas, Medium, WIDTH, fitted, push_line_class};
 use super::{Scale, ScaleKind};
 use crate::clean;
+use crate::grouping::Paint;
 use crate::number::{rounded, significant};
 use crate::view::{Block, View, extent};
 
@@ -22,6 +22,8 @@ const MOST_TRIALS: usize = 8;
 pub(crate) struct Line {
     /// Index of the system.
     pub system: u32,
+    /// How it is drawn.
+    pub paint: Paint,
     /// Its name in the legend; empty for further trials of the same system.
     pub name: String,
     /// Points from left to right.
@@ -61,6 +63,7 @@ pub(crate) fn curves_of_latency(view: &View<'_>, block: &Block<'_>) -> Vec<Curve
             let nines = points.last().map_or(1.0, |last| last.0).max(1.0);
             let line = Line {
                 system: row.system,
+                paint: view.paint(row),
                 name: view.row_name(row).into_owned(),
                 points: thinned(points),
             };
@@ -166,6 +169,7 @@ pub(crate) fn curves_of_series(view: &View<'_>, block: &Block<'_>) -> Vec<Curves
                 };
                 let line = Line {
                     system: row.system,
+                    paint: view.paint(row),
                     name: name_in_legend,
                     points: thinned(points),
                 };
@@ -213,6 +217,7 @@ pub(crate) fn curves_of_lines(view: &View<'_>, block: &Block<'_>) -> Option<Curv
             let name = view.row_name(row).into_owned();
             (points.len() >= 2).then(|| Line {
                 system: row.system,
+                paint: view.paint(row),
                 name,
                 points: thinned(points),
             })
@@ -389,7 +394,7 @@ fn push_line(canvas: &mut Canvas<'_>, line: &Line, scale: &Scale, is_crowded: bo
     canvas.raw("<polyline data-s=\"");
     crate::number::push_integer(canvas.out, u64::from(line.system));
     canvas.raw("\" vector-effect=\"non-scaling-stroke\" class=\"l ");
-    push_line_class(canvas.out, line.system);
+    push_line_class(canvas.out, line.paint);
     if is_crowded && line.name.is_empty() {
         canvas.raw(" th");
     }
@@ -405,19 +410,9 @@ fn push_line(canvas: &mut Canvas<'_>, line: &Line, scale: &Scale, is_crowded: bo
     canvas.raw("\"/>");
 }
 
-/// Colour and dashes of a system's curve.
-pub(crate) fn push_line_class(out: &mut String, system: u32) {
-    push_system_class(out, system % COLOURS as u32);
-    match system as usize / COLOURS % 3 {
-        0 => {}
-        1 => out.push_str(" l1"),
-        _ => out.push_str(" l2"),
-    }
-}
-
 fn push_legend(canvas: &mut Canvas<'_>, line: &Line, share: f64, y: f64) {
     let mut class = "l ".to_owned();
-    push_line_class(&mut class, line.system);
+    push_line_class(&mut class, line.paint);
     canvas.line(&class, share, share + 0.035, y - 4.0, y - 4.0);
     let name = fitted(&line.name, WIDTH * 0.44, 7.0);
     canvas.text("n", share + 0.045, y, Anchor::Start, &name);

@@ -1,10 +1,8 @@
 //! Colours: distinguishable by colour-blind readers, the same for a system in every chart of a
 //! page; the style rules of charts.
 
-/// Colours of systems before they repeat with another pattern.
-pub(crate) const COLOURS: usize = 8;
-/// Patterns before colour and pattern repeat.
-pub(crate) const PATTERNS: usize = 3;
+/// Colours of systems.
+const COLOURS: usize = 8;
 
 /// The colours of a page or picture.
 pub(crate) struct Theme {

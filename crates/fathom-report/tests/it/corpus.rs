@@ -1,19 +1,11 @@
 //! The shared corpus, where it is present.
 
-use std::path::{Path, PathBuf};
-
 use fathom_model::ResultFile;
 
 /// A file of the shared corpus; `None`, said loudly, when the corpus is not here.
 pub fn shared(path: &str) -> Option<String> {
-    let root: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    match std::fs::read_to_string(root.join(path)) {
-        Ok(text) => Some(text),
-        Err(error) => {
-            println!("SKIPPED: no shared/{path}: {error}");
-            None
-        }
-    }
+    let path = fathom_testkit::shared(env!("CARGO_MANIFEST_DIR"), path)?;
+    Some(std::fs::read_to_string(path).unwrap())
 }
 
 /// An oracle output without the lines about the internet that precede it.

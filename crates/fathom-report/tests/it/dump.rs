@@ -46,6 +46,15 @@ fn dump_for_looking_at() {
         for chart in svg::charts(file, Look::Screen) {
             std::fs::write(pictures.join(format!("{}.svg", chart.id)), chart.svg).unwrap();
         }
+        #[cfg(feature = "export")]
+        {
+            let pdf = fathom_report::export::pdf(file).unwrap();
+            std::fs::write(folder.join(format!("{name}.pdf")), pdf).unwrap();
+            for chart in svg::charts(file, Look::Print).iter().take(3) {
+                let png = fathom_report::export::png(chart, 2.0).unwrap();
+                std::fs::write(folder.join(format!("{name}.{}.png", chart.id)), png).unwrap();
+            }
+        }
         let page = fathom_report::html(file);
         std::fs::write(folder.join(format!("{name}.html")), page).unwrap();
         std::fs::write(

@@ -1,21 +1,12 @@
-//! Golden files: `UPDATE_GOLDEN=1` writes them, otherwise they must be equal.
+//! Goldens, and texts that must be equal.
 
 use std::path::Path;
 
-/// Compares with `tests/data/<name>`.
+/// Compares with `tests/data/<name>`; `UPDATE_GOLDEN=1` writes it.
 #[track_caller]
 pub fn assert_golden(name: &str, got: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/data")
-        .join(name);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, got).unwrap();
-        return;
-    }
-    let expected = std::fs::read_to_string(&path)
-        .unwrap_or_else(|error| panic!("{name}: {error}; UPDATE_GOLDEN=1 writes it"));
-    assert_same(got, &expected, name);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    fathom_testkit::golden(&folder.join(name), got);
 }
 
 /// Where two texts differ first, with what is around.

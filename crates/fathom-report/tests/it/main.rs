@@ -9,6 +9,8 @@
 mod charts;
 mod corpus;
 mod dump;
+#[cfg(feature = "export")]
+mod exports;
 mod golden;
 mod markup;
 mod pages;

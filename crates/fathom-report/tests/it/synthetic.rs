@@ -43,7 +43,7 @@ pub fn measured(names: &[&str]) -> ResultFile {
         },
     );
     file.description = "Invented figures to look at the report.".to_owned();
-    file.modified = Some(WallTime::from_unix_ms(1_796_000_000_000));
+    file.modified = Some(WallTime::from_unix_ms(1_767_312_000_000));
     file.systems = names
         .iter()
         .enumerate()
@@ -313,7 +313,7 @@ fn good_trial(
     Trial {
         id: format!("{name}/{number}/{trial}"),
         number: trial,
-        started: WallTime::from_unix_ms(1_796_000_000_000 + i64::from(trial) * 6000),
+        started: WallTime::from_unix_ms(1_767_312_000_000 + i64::from(trial) * 6000),
         duration_ns: 6_000_000_000,
         values,
         histograms,
