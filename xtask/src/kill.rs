@@ -2,22 +2,31 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use fathom_base::SplitMix64;
 
 use crate::run::{cargo, insist, root};
 
 /// Small cases, so that a run is a few seconds and a kill lands anywhere in it.
-const OPTIONS: [&str; 3] = ["size=16MiB", "runtime=250ms", "ramp=0s"];
+const OPTIONS: [&str; 4] = [
+    "io.size=16MiB",
+    "io.runtime=200ms",
+    "io.ramp=0s",
+    "sqlite.rows=20",
+];
 const WHAT: [&str; 2] = ["quick", "sqlite"];
+/// A run is killed after at most so long; about what it takes.
+const LONGEST_MS: u64 = 9_000;
 
 /// What all kills together cost.
 #[derive(Debug, Default)]
 struct Tally {
     kills: u32,
     cases_lost: usize,
+    trials_lost: usize,
     scratch_left: usize,
     corrupt: usize,
 }
@@ -35,10 +44,15 @@ pub fn kill_test(runs: u32) -> Result<()> {
     std::fs::remove_dir_all(&scratch).context("remove the scratch directory")?;
     outcome?;
     println!(
-        "{runs} runs, {} kills: cases lost {}, scratch directories left {}, corrupt files {}",
-        tally.kills, tally.cases_lost, tally.scratch_left, tally.corrupt
+        "{runs} runs, {} kills: cases lost {}, recorded trials lost {}, scratch directories left {}, \
+         corrupt files {}",
+        tally.kills, tally.cases_lost, tally.trials_lost, tally.scratch_left, tally.corrupt
     );
-    match (tally.cases_lost, tally.scratch_left, tally.corrupt) {
+    match (
+        tally.cases_lost + tally.trials_lost,
+        tally.scratch_left,
+        tally.corrupt,
+    ) {
         (0, 0, 0) => Ok(()),
         _ => bail!("something was lost"),
     }
@@ -86,33 +100,56 @@ impl<'a> OneRun<'a> {
 
     fn kill_and_resume(&self, number: u32, tally: &mut Tally) -> Result<()> {
         let planned = self.planned()?;
-        // Spread over the run by a fixed sequence, so that a bad moment can be found again.
-        let mut delay_ms = 40 + u64::from(number) * 277 % 3_000;
+        // A seed for each run, so that a bad moment can be found again.
+        let mut random = SplitMix64::new(u64::from(number));
         let mut command = self.run();
+        let mut recorded = BTreeSet::new();
         loop {
+            let delay = Duration::from_millis(random.below(LONGEST_MS));
             let mut child = command.spawn().context("start fathom")?;
-            let is_done = wait(&mut child, Duration::from_millis(delay_ms))?;
-            if is_done {
+            if let Some(status) = wait(&mut child, delay)? {
+                if !status.success() {
+                    bail!("run {number}: fathom ended with {status}");
+                }
                 break;
             }
             child.kill().context("kill fathom")?;
             child.wait().context("wait for fathom")?;
             tally.kills += 1;
-            // Killed before the plan was kept: nothing was measured, so nothing can go on.
-            let can_resume = self.data.join("journals").exists() || self.has_journal();
-            command = match can_resume {
+            recorded.extend(self.recorded_trials());
+            // Killed before its head was kept, nothing was measured and nothing can go on.
+            command = match self.has_begun() {
                 true => self.command(&["resume"]),
                 false => self.run(),
             };
-            delay_ms += 1_500;
         }
-        self.count_losses(&planned, tally)
+        self.count_losses(&planned, &recorded, tally)
     }
 
-    fn has_journal(&self) -> bool {
-        files_below(&self.data)
-            .iter()
-            .any(|path| path.to_string_lossy().contains("journal"))
+    /// The whole lines of all journals.
+    fn journal_lines(&self) -> Vec<String> {
+        let files = files_below(&self.data.join("runs")).into_iter();
+        let journals = files.filter(|path| path.ends_with("journal.jsonl"));
+        let texts = journals.filter_map(|path| std::fs::read_to_string(path).ok());
+        let whole = |text: String| {
+            let end = text.rfind('\n').map_or(0, |at| at + 1);
+            text[..end].lines().map(str::to_owned).collect::<Vec<_>>()
+        };
+        texts.flat_map(whole).collect()
+    }
+
+    fn has_begun(&self) -> bool {
+        let lines = self.journal_lines();
+        lines.iter().any(|line| line.contains("\"run-started\""))
+    }
+
+    /// Ids of the trials that are on disk: no kill may lose one of them.
+    fn recorded_trials(&self) -> Vec<String> {
+        let id = |line: &String| {
+            let event: serde_json::Value = serde_json::from_str(line).ok()?;
+            Some(event.pointer("/trial/id")?.as_str()?.to_owned())
+        };
+        self.journal_lines().iter().filter_map(id).collect()
     }
 
     /// Identities of the cases the run plans.
@@ -125,13 +162,19 @@ impl<'a> OneRun<'a> {
         case_ids(&plan).context("the plan has no cases")
     }
 
-    fn count_losses(&self, planned: &BTreeSet<String>, tally: &mut Tally) -> Result<()> {
+    fn count_losses(
+        &self,
+        planned: &BTreeSet<String>,
+        recorded: &BTreeSet<String>,
+        tally: &mut Tally,
+    ) -> Result<()> {
         let mut show = self.command(&["show", "killed", "--json"]);
         let output = show.stdout(Stdio::piped()).output().context("show")?;
         match serde_json::from_slice::<serde_json::Value>(&output.stdout) {
             Ok(result) => {
                 let measured = measured_ids(&result);
                 tally.cases_lost += planned.difference(&measured).count();
+                tally.trials_lost += recorded.difference(&trial_ids(&result)).count();
             }
             Err(_) => tally.corrupt += 1,
         }
@@ -172,16 +215,25 @@ fn measured_ids(result: &serde_json::Value) -> BTreeSet<String> {
     runs.into_iter().flatten().filter_map(has_values).collect()
 }
 
-/// Whether the child ended by itself within the time.
-fn wait(child: &mut std::process::Child, limit: Duration) -> Result<bool> {
+/// Ids of all trials.
+fn trial_ids(result: &serde_json::Value) -> BTreeSet<String> {
+    let runs = result.get("runs").and_then(serde_json::Value::as_array);
+    let trials = runs.into_iter().flatten();
+    let trials = trials.filter_map(|run| run.get("trials")?.as_array());
+    let id = |trial: &serde_json::Value| Some(trial.get("id")?.as_str()?.to_owned());
+    trials.flatten().filter_map(id).collect()
+}
+
+/// How the child ended, if it did by itself within the time.
+fn wait(child: &mut Child, limit: Duration) -> Result<Option<ExitStatus>> {
     let started = Instant::now();
     while started.elapsed() < limit {
-        if child.try_wait().context("wait for fathom")?.is_some() {
-            return Ok(true);
+        if let Some(status) = child.try_wait().context("wait for fathom")? {
+            return Ok(Some(status));
         }
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(2));
     }
-    Ok(false)
+    Ok(None)
 }
 
 fn files_below(directory: &Path) -> Vec<PathBuf> {
