@@ -21,13 +21,14 @@
 //! | `sqpoll`, `iopoll` | `0`, `1` |
 //! | `stamps` | `io`, `batch` |
 //! | `fdatasync` | `0`, or the number of writes after which the file is synced |
+//! | `pace` | `unpaced`, `closed:1000/s`, `open:1000/s`, `poisson:1000/s` |
 //! | `seed` | `1` |
 //! | `layout` | `0`; `1` writes the whole file first |
 //! | `evict` | `0`; `1` drops the file from the page cache first |
 //! | `warm` | `0`; `1` reads the whole file into the page cache first |
 //!
 //! The line holds `iops`, `bytes_per_second`, `ops`, `window_ns`, `user_ns_per_op`,
-//! `system_ns_per_op`, `process_user_ns_per_op`, `mean_ns`, `p50_ns`, `p99_ns`, `p999_ns`, `max_ns`,
+//! `system_ns_per_op`, `process_user_ns_per_op`, `mean_ns`, `p50_ns`, `p90_ns`, `p99_ns`, `p999_ns`, `max_ns`,
 //! `mean_in_flight`, `max_depth`, `engine`, `features`, `clock`, `peak_rss_bytes` and `notes`.
 
 use std::collections::HashMap;
@@ -38,9 +39,9 @@ use std::str::FromStr;
 
 use fathom_base::{Bytes, Cancel, Nanos, Percent};
 use fathom_io::{
-    BlockSizes, ClockChoice, Contents, Cursor, Distribution, EngineKind, EngineOptions, JobReport,
-    JobSpec, Mode, NoHooks, OnError, OpenSync, Pace, Stamps, Stop, SyncKind, SyncPolicy, Target,
-    TargetKind, Verify, evict, run,
+    Arrivals, BlockSizes, ClockChoice, Contents, Cursor, Distribution, EngineKind, EngineOptions,
+    JobReport, JobSpec, Mode, NoHooks, OnError, OpenSync, Pace, Stamps, Stop, SyncKind, SyncPolicy,
+    Target, TargetKind, Verify, evict, run,
 };
 
 type AnyError = Box<dyn Error>;
@@ -133,7 +134,7 @@ fn spec_of(arguments: &Arguments) -> Result<JobSpec, AnyError> {
             final_flush: None,
             open: OpenSync::None,
         },
-        pace: Pace::Unpaced,
+        pace: pace_of(&arguments.text("pace", "unpaced"))?,
         distribution: distribution_of(&arguments.text("distribution", "once"))?,
         contents: match arguments.text("contents", "random").as_str() {
             "zeros" => Contents::Zeros,
@@ -163,6 +164,19 @@ fn mode_of(name: &str) -> Result<Mode, AnyError> {
         "randrw" => Mode::RandMixed { read_percent },
         "rw" => Mode::Mixed { read_percent },
         _ => return Err(format!("rw={name} is unknown").into()),
+    })
+}
+
+fn pace_of(text: &str) -> Result<Pace, AnyError> {
+    let (kind, rate) = text.split_once(':').unwrap_or((text, "1/s"));
+    let rate = rate.parse()?;
+    let open = |arrivals| Pace::Open { rate, arrivals };
+    Ok(match kind {
+        "unpaced" => Pace::Unpaced,
+        "closed" => Pace::Closed(rate),
+        "open" => open(Arrivals::Constant),
+        "poisson" => open(Arrivals::Poisson),
+        _ => return Err(format!("pace={text} is unknown").into()),
     })
 }
 
@@ -248,6 +262,7 @@ fn json_of(report: &JobReport) -> String {
         ("process_user_ns_per_op", per_op(report.cpu.process_user_ns)),
         ("mean_ns", latency.mean().unwrap_or(0.0)),
         ("p50_ns", percentile(50.0) as f64),
+        ("p90_ns", percentile(90.0) as f64),
         ("p99_ns", percentile(99.0) as f64),
         ("p999_ns", percentile(99.9) as f64),
         ("max_ns", latency.max().unwrap_or(0) as f64),
