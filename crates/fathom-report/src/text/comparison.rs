@@ -1,297 +1,418 @@
-//! Contenders against a baseline. The ratio is of geometric means where trials are known.
+//! A comparison as text: conditions first, then one answer a case, then all cases together.
 
+use std::fmt::Write;
+
+use fathom_model::Level;
 use fathom_model::compare::{Cell, Comparison, Contender, Row, Summary};
-use fathom_model::{Direction, Level};
 use fathom_stats::compare::Answer;
 
 use super::ShowOptions;
 use super::columns::{fit, push_left, push_right, push_wrapped, width};
-use super::show::trim_line_ends;
 use super::style::Tone;
 use crate::clean;
-use crate::number::{push_percent, push_rounded, significant};
+use crate::number::{push_percent, rounded, significant};
 
-/// Widest column of case names.
-const MOST_LABEL: usize = 30;
-/// Widest name of an arm.
-const MOST_ARM: usize = 24;
-/// Unmatched results that are named; of more the number is said.
-const MOST_UNMATCHED: usize = 12;
+/// Widest column of case names; longer ones stand on a line of their own.
+const MOST_LABEL: usize = 28;
+/// Width of an answer.
+const ANSWER: usize = 11;
 
-/// Conditions that differ, then for each contender one line a result with the ratio, its 95 %
-/// interval and the answer, then the geometric mean over all cases.
+/// A comparison for a terminal.
+///
+/// Conditions that differ come first. Then for every contender: its value beside the baseline's,
+/// their ratio with its interval, and one of the four answers; below a "cannot tell" what could
+/// have been seen and how many trials would tell. Last, all cases together with one weight each.
 pub fn comparison(comparison: &Comparison, options: ShowOptions) -> String {
-    let mut out = String::with_capacity(1024 + comparison.rows.len() * 128);
+    let mut out = String::with_capacity(1024 + comparison.rows.len() * 256);
     push_conditions(&mut out, comparison, options);
-    for index in 0..comparison.summaries.len() {
+    for place in 0..comparison.summaries.len() {
         out.push('\n');
-        push_table(&mut out, comparison, index, options);
+        push_contender(&mut out, comparison, place, options);
+    }
+    if comparison.rows.is_empty() {
+        out.push_str("\nthere is nothing to compare: no result is in two of them\n");
     }
     push_unmatched(&mut out, comparison, options);
-    trim_line_ends(&mut out);
+    super::show::trim_line_ends(&mut out);
     out
 }
 
 fn push_conditions(out: &mut String, comparison: &Comparison, options: ShowOptions) {
     let columns = options.columns();
-    let equal = comparison.equal_conditions;
-    if comparison.conditions.is_empty() {
-        out.push_str(&match equal {
-            0 => "conditions   none are known\n".to_owned(),
-            1 => "conditions   the one that is known is equal\n".to_owned(),
-            _ => format!("conditions   all {equal} that are known are equal\n"),
-        });
-        return;
-    }
-    options
-        .style()
-        .push_str(out, Tone::Strong, "conditions that differ");
-    out.push_str(&format!(" ({equal} are equal)\n"));
-    let two = comparison.arms.len() == 2;
-    for row in &comparison.conditions {
-        let value = |value: &Option<String>| match value {
-            Some(text) => clean::line(text),
-            None => "not known".to_owned(),
-        };
-        let text = match two {
-            true => format!(
-                "{}: {} -> {}",
-                row.name,
-                value(&row.values[0]),
-                value(&row.values[1])
-            ),
-            false => {
-                let named = comparison.arms.iter().zip(&row.values);
-                let parts: Vec<String> = named
-                    .map(|(arm, text)| format!("{arm} {}", value(text)))
-                    .collect();
-                format!("{}: {}", row.name, parts.join("; "))
-            }
-        };
+    let names: Vec<String> = comparison
+        .conditions
+        .iter()
+        .map(|row| clean::line(&row.name))
+        .collect();
+    let name_width = names
+        .iter()
+        .map(|name| width(name))
+        .max()
+        .unwrap_or(0)
+        .min(24);
+    options.style().push_str(out, Tone::Strong, "conditions");
+    out.push('\n');
+    for (row, name) in comparison.conditions.iter().zip(&names) {
+        let values: Vec<String> = row
+            .values
+            .iter()
+            .map(|value| {
+                value
+                    .as_deref()
+                    .map_or_else(|| "not known".to_owned(), clean::line)
+            })
+            .collect();
         out.push_str("  ");
-        push_wrapped(out, &text, 2, 4, columns);
+        push_left(out, &fit(name, name_width), name_width);
+        out.push_str("  ");
+        let text = match comparison.arms.len() {
+            2 => values.join(" -> "),
+            _ => grouped(&values, &comparison.arms),
+        };
+        push_wrapped(out, &text, name_width + 4, name_width + 4, columns);
         out.push('\n');
     }
+    let equal = comparison.equal_conditions;
+    let text = match (comparison.conditions.is_empty(), equal) {
+        (true, 0) => "none is known".to_owned(),
+        (true, 1) => "the one that is known is equal".to_owned(),
+        (true, _) => format!("all {equal} that are known are equal"),
+        (false, 0) => return,
+        (false, _) => format!("({equal} more are equal)"),
+    };
+    out.push_str("  ");
+    options.style().push_str(out, Tone::Faint, &text);
+    out.push('\n');
 }
 
-/// The texts of one line.
+/// `none: A, B; mq-deadline: C`.
+fn grouped(values: &[String], arms: &[String]) -> String {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (value, arm) in values.iter().zip(arms) {
+        match groups.iter_mut().find(|(known, _)| known == value) {
+            Some((_, names)) => names.push(arm),
+            None => groups.push((value, vec![arm])),
+        }
+    }
+    let texts: Vec<String> = groups
+        .iter()
+        .map(|(value, names)| format!("{value}: {}", names.join(", ")))
+        .collect();
+    clean::line(&texts.join("; "))
+}
+
+/// Widths of the columns of a contender's table.
+struct Widths {
+    label: usize,
+    value: usize,
+    ratio: usize,
+    interval: usize,
+}
+
+/// What stands in a line.
 struct Line {
     label: String,
     baseline: String,
-    contender: String,
+    value: String,
     ratio: String,
     interval: String,
-    answer: String,
-    tone: Tone,
-    remark: Option<String>,
 }
 
-fn push_table(out: &mut String, comparison: &Comparison, index: usize, options: ShowOptions) {
-    let (base, arm) = (&comparison.arms[0], &comparison.arms[index + 1]);
+fn push_contender(out: &mut String, comparison: &Comparison, place: usize, options: ShowOptions) {
+    let (baseline, arm) = (&comparison.arms[0], &comparison.arms[place + 1]);
     let lines: Vec<Line> = comparison
         .rows
         .iter()
-        .map(|row| Line::of(row, index))
+        .map(|row| Line::of(row, place))
         .collect();
-    if lines.is_empty() {
-        out.push_str(&format!("{base} and {arm} have no result in common\n"));
-        return;
+    let widths = Widths::of(&lines, baseline, arm, options.columns());
+    options.style().push(out, Tone::Faint, |out| {
+        push_left(out, "case", widths.label);
+        push_right(
+            out,
+            &fit(&clean::line(baseline), widths.value),
+            widths.value + 2,
+        );
+        push_right(out, &fit(&clean::line(arm), widths.value), widths.value + 2);
+        push_right(out, "ratio", widths.ratio + 2);
+        push_right(out, "95 %", widths.interval + 2);
+        out.push_str("  answer");
+    });
+    out.push('\n');
+    for (row, line) in comparison.rows.iter().zip(&lines) {
+        push_row(out, comparison, row, line, place, &widths, options);
     }
-    let head = Line {
-        label: "case".into(),
-        baseline: fit(&clean::line(base), MOST_ARM).into_owned(),
-        contender: fit(&clean::line(arm), MOST_ARM).into_owned(),
-        ratio: "ratio".into(),
-        interval: "95 %".into(),
-        answer: "answer".into(),
-        tone: Tone::Strong,
-        remark: None,
-    };
-    let widest = |of: fn(&Line) -> &str| {
-        lines
-            .iter()
-            .chain([&head])
-            .map(|line| width(of(line)))
-            .max()
-            .unwrap_or(0)
-    };
-    let widths = [
-        widest(|line| &line.label).min(MOST_LABEL),
-        widest(|line| &line.baseline),
-        widest(|line| &line.contender),
-        widest(|line| &line.ratio),
-        widest(|line| &line.interval),
-    ];
-    for line in [&head].into_iter().chain(&lines) {
-        push_line(out, line, widths, options);
-    }
-    push_summary(out, &comparison.summaries[index], options);
+    push_summary(
+        out,
+        comparison,
+        &comparison.summaries[place],
+        &widths,
+        options,
+    );
 }
 
-fn push_line(out: &mut String, line: &Line, widths: [usize; 5], options: ShowOptions) {
-    push_left(out, &fit(&line.label, widths[0]), widths[0]);
-    for (text, width) in [
-        (&line.baseline, widths[1]),
-        (&line.contender, widths[2]),
-        (&line.ratio, widths[3]),
-        (&line.interval, widths[4]),
-    ] {
-        out.push_str("  ");
-        push_right(out, text, width);
+impl Line {
+    fn of(row: &Row, place: usize) -> Self {
+        let contender = &row.contenders[place];
+        let unit = &row.metric.unit;
+        let compared = contender.comparison.as_ref();
+        let interval = compared.and_then(|compared| compared.interval.as_ref());
+        Self {
+            label: label_of(row),
+            baseline: cell_text(Some(&row.baseline), unit),
+            value: cell_text(contender.cell.as_ref(), unit),
+            ratio: compared.map_or_else(String::new, |compared| ratio_text(compared.ratio)),
+            interval: interval.map_or_else(String::new, |test| {
+                format!(
+                    "{}-{}",
+                    ratio_text(test.estimate.low),
+                    ratio_text(test.estimate.high)
+                )
+            }),
+        }
     }
+}
+
+/// The case, and the metric where it does not stand for its case.
+pub(crate) fn label_of(row: &Row) -> String {
+    let metric = match row.metric.title.as_str() {
+        "" => &row.metric.unit,
+        title => title,
+    };
+    match row.metric.is_primary {
+        true => clean::line(&row.label),
+        false => clean::line(&format!("{}, {metric}", row.label)),
+    }
+}
+
+/// Three decimals near 1, fewer digits far from it.
+pub(crate) fn ratio_text(ratio: f64) -> String {
+    match ratio {
+        ratio if ratio >= 100.0 => significant(ratio, 3),
+        ratio if ratio >= 10.0 => rounded(ratio, 1),
+        ratio => rounded(ratio, 3),
+    }
+}
+
+fn cell_text(cell: Option<&Cell>, unit: &str) -> String {
+    let Some(cell) = cell else {
+        return "none".to_owned();
+    };
+    let Some(value) = cell.value else {
+        return "failed".to_owned();
+    };
+    let mark = if cell.level >= Level::Suspect {
+        "!"
+    } else {
+        ""
+    };
+    clean::line(&format!("{} {unit}{mark}", significant(value, 4)))
+}
+
+impl Widths {
+    fn of(lines: &[Line], baseline: &str, arm: &str, columns: usize) -> Self {
+        let most = |widths: &mut dyn Iterator<Item = usize>| widths.max().unwrap_or(0);
+        let ratio = most(&mut lines.iter().map(|line| line.ratio.len())).max(5);
+        let interval = most(&mut lines.iter().map(|line| line.interval.len())).max(4);
+        let values = lines
+            .iter()
+            .flat_map(|line| [width(&line.baseline), width(&line.value)]);
+        let heads = [width(baseline).min(14), width(arm).min(14)];
+        let value = most(&mut values.chain(heads)).min(20);
+        let label = most(&mut lines.iter().map(|line| width(&line.label))).max("case".len());
+        let fixed = 2 * (value + 2) + ratio + interval + 4 + 2 + ANSWER;
+        let room = columns.saturating_sub(fixed).min(MOST_LABEL);
+        // On narrow terminals names and values both give way.
+        let value = match columns < fixed + 10 {
+            true => value
+                .saturating_sub((fixed + 10 - columns).div_ceil(2))
+                .max(6),
+            false => value,
+        };
+        Self {
+            label: label.min(room.max(10)),
+            value,
+            ratio,
+            interval,
+        }
+    }
+}
+
+fn push_row(
+    out: &mut String,
+    comparison: &Comparison,
+    row: &Row,
+    line: &Line,
+    place: usize,
+    widths: &Widths,
+    options: ShowOptions,
+) {
+    let columns = options.columns();
+    let contender = &row.contenders[place];
+    if width(&line.label) > widths.label {
+        push_wrapped(out, &line.label, 0, 2, columns);
+        out.push('\n');
+        push_left(out, "", widths.label);
+    } else {
+        push_left(out, &line.label, widths.label);
+    }
+    push_right(out, &fit(&line.baseline, widths.value), widths.value + 2);
+    push_right(out, &fit(&line.value, widths.value), widths.value + 2);
+    push_right(out, &line.ratio, widths.ratio + 2);
+    push_right(out, &line.interval, widths.interval + 2);
     out.push_str("  ");
-    options.style().push_str(out, line.tone, &line.answer);
+    let (answer, tone) = answer_of(contender);
+    options.style().push_str(out, tone, answer);
     out.push('\n');
-    if let Some(remark) = &line.remark {
+    for text in remarks_of(comparison, row, place) {
         out.push_str("  ^ ");
-        push_wrapped(out, remark, 4, 4, options.columns());
+        options.style().push(out, Tone::Faint, |out| {
+            push_wrapped(out, &text, 4, 4, columns)
+        });
         out.push('\n');
     }
 }
 
-impl Line {
-    fn of(row: &Row, index: usize) -> Self {
-        let contender = &row.contenders[index];
-        let (answer, tone) = answer(row, contender);
-        let compared = contender.comparison.as_ref();
-        let interval = compared.and_then(|c| c.interval.as_ref());
-        let mut label = clean::line(&row.label);
-        if !row.metric.is_primary {
-            let metric = if row.metric.title.is_empty() {
-                &row.metric.id
-            } else {
-                &row.metric.title
-            };
-            label.push_str(&format!(", {}", clean::line(metric)));
-        }
-        Self {
-            label,
-            baseline: cell(Some(&row.baseline), &row.metric.unit),
-            contender: cell(contender.cell.as_ref(), &row.metric.unit),
-            ratio: compared.map_or_else(|| "-".to_owned(), |c| rounded(c.ratio)),
-            interval: interval.map_or_else(
-                || "-".to_owned(),
-                |test| {
-                    let (low, high) = (test.estimate.low, test.estimate.high);
-                    format!("{}-{}", rounded(low), rounded(high))
-                },
-            ),
-            answer,
-            tone,
-            remark: remark(&row.baseline, contender),
-        }
+fn answer_of(contender: &Contender) -> (&'static str, Tone) {
+    match contender
+        .comparison
+        .as_ref()
+        .map(|compared| compared.answer)
+    {
+        Some(Answer::Faster) => ("faster", Tone::Good),
+        Some(Answer::Slower) => ("slower", Tone::Bad),
+        Some(Answer::Same) => ("same", Tone::Plain),
+        Some(Answer::CannotTell { .. }) => ("cannot tell", Tone::Warning),
+        None => ("no answer", Tone::Faint),
     }
 }
 
-fn rounded(ratio: f64) -> String {
+/// What a reader wants to know after an answer: why there is none, what could have been seen, and
+/// what is doubtful of the numbers.
+pub(crate) fn remarks_of(comparison: &Comparison, row: &Row, place: usize) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let contender = &row.contenders[place];
+    if let Some(refused) = &contender.refused {
+        remarks.push(clean::line(refused).trim_end_matches([':', ' ']).to_owned());
+    }
+    if let Some(compared) = &contender.comparison
+        && let Answer::CannotTell { more_trials } = compared.answer
+    {
+        remarks.push(cannot_tell_text(compared.minimum_detectable, more_trials));
+    }
+    let cells = [
+        Some((0, &row.baseline)),
+        contender.cell.as_ref().map(|cell| (place + 1, cell)),
+    ];
+    for (arm, cell) in cells.into_iter().flatten() {
+        let is_said = contender.refused.as_ref().is_some_and(|refused| {
+            refused.starts_with(cell.level.name()) && refused.ends_with(cell.reason.as_str())
+        });
+        if cell.level >= Level::Suspect && cell.value.is_some() {
+            // A refusal says why, not of whom.
+            if is_said {
+                remarks.clear();
+            }
+            let name = clean::line(&comparison.arms[arm]);
+            let reason = clean::line(&cell.reason);
+            let remark = match reason.is_empty() {
+                true => format!("{name}: {}", cell.level.name()),
+                false => format!("{name}: {}, {reason}", cell.level.name()),
+            };
+            remarks.push(remark);
+        }
+    }
+    remarks
+}
+
+fn cannot_tell_text(detectable: Option<f64>, more_trials: Option<u32>) -> String {
     let mut text = String::new();
-    push_rounded(&mut text, ratio, if ratio < 100.0 { 3 } else { 0 });
+    match detectable {
+        Some(share) => {
+            text.push_str("would have seen a difference of ");
+            push_percent(&mut text, share * 100.0);
+            text.push_str(" % or more");
+        }
+        None => text.push_str("the spread of one side is not known"),
+    }
+    match more_trials {
+        Some(1) => text.push_str("; 1 more trial a side would tell"),
+        Some(more) => {
+            let _ = write!(text, "; {more} more trials a side would tell");
+        }
+        None => {}
+    }
     text
 }
 
-fn cell(cell: Option<&Cell>, unit: &str) -> String {
-    match cell.map(|cell| cell.value) {
-        Some(Some(value)) => format!("{} {}", significant(value, 3), clean::line(unit)),
-        Some(None) => "failed".to_owned(),
-        None => "-".to_owned(),
-    }
-}
-
-/// The answer in words; where it cannot be told, what could have been seen or would be needed.
-fn answer(row: &Row, contender: &Contender) -> (String, Tone) {
-    let Some(comparison) = &contender.comparison else {
-        let why = contender.refused.as_deref().unwrap_or("no answer");
-        return (format!("no answer: {}", clean::line(why)), Tone::Warning);
+fn push_summary(
+    out: &mut String,
+    comparison: &Comparison,
+    summary: &Summary,
+    widths: &Widths,
+    options: ShowOptions,
+) {
+    let label = match summary.cases {
+        1 => "the one case".to_owned(),
+        cases => format!("all {cases} cases"),
     };
-    // "Faster" of seconds is what a reader expects; of a rate, too.
-    debug_assert!(
-        row.metric.direction != Direction::Neutral,
-        "a neutral metric has no answer"
+    let text = format!(
+        "{}; {}",
+        overall_text(comparison, summary),
+        counts_text(summary)
     );
-    match comparison.answer {
-        Answer::Faster => ("faster".to_owned(), Tone::Good),
-        Answer::Slower => ("slower".to_owned(), Tone::Bad),
-        Answer::Same => ("same".to_owned(), Tone::Plain),
-        Answer::CannotTell { more_trials } => {
-            let mut text = "cannot tell".to_owned();
-            let mut parts = Vec::new();
-            if let Some(more) = more_trials {
-                parts.push(format!("{more} more"));
-            }
-            if let Some(least) = comparison.minimum_detectable {
-                let mut percent = String::new();
-                push_percent(&mut percent, least * 100.0);
-                parts.push(format!("sees {percent} %"));
-            } else {
-                parts.push("no spread known".to_owned());
-            }
-            text.push_str(&format!(" ({})", parts.join(", ")));
-            (text, Tone::Plain)
-        }
-    }
+    push_left(out, &label, widths.label);
+    out.push_str("  ");
+    let start = widths.label.max(width(&label)) + 2;
+    options.style().push(out, Tone::Strong, |out| {
+        push_wrapped(out, &text, start, widths.label + 2, options.columns());
+    });
+    out.push('\n');
 }
 
-/// What a side's verdict says, when it is not valid and the answer does not say it.
-fn remark(baseline: &Cell, contender: &Contender) -> Option<String> {
-    if contender.refused.is_some() {
-        return None;
+/// `geometric mean 1.012 (0.998-1.027): no overall difference shown`.
+pub(crate) fn overall_text(comparison: &Comparison, summary: &Summary) -> String {
+    let all_have_one = summary.cases_with_interval == summary.cases;
+    if let Some(estimate) = summary.improvement.filter(|_| all_have_one) {
+        let margin = 1.0 + comparison.rule.margin;
+        let answer = match estimate {
+            of if of.low > margin => "faster overall",
+            of if of.high < 1.0 / margin => "slower overall",
+            of if of.low >= 1.0 / margin && of.high <= margin => "the same overall",
+            _ => "no overall difference shown",
+        };
+        return format!(
+            "geometric mean {} ({}-{}): {answer}",
+            ratio_text(estimate.value),
+            ratio_text(estimate.low),
+            ratio_text(estimate.high)
+        );
     }
-    let doubtful = |cell: &Cell| cell.level >= Level::Suspect && !cell.reason.is_empty();
-    let sides = [
-        ("baseline", Some(baseline)),
-        ("contender", contender.cell.as_ref()),
-    ];
-    let parts: Vec<String> = sides
-        .into_iter()
-        .filter_map(|(side, cell)| cell.filter(|cell| doubtful(cell)).map(|cell| (side, cell)))
-        .map(|(side, cell)| {
-            format!(
-                "{side} is {}: {}",
-                cell.level.name(),
-                clean::line(&cell.reason)
-            )
-        })
-        .collect();
-    (!parts.is_empty()).then(|| parts.join("; "))
-}
-
-fn push_summary(out: &mut String, summary: &Summary, options: ShowOptions) {
-    let mut text = match (&summary.improvement, summary.improvement_of_all) {
-        (Some(mean), _) if summary.cases_with_interval == summary.cases => {
-            let (low, high) = (mean.low, mean.high);
-            let said = match (low > 1.0, high < 1.0) {
-                (true, _) => "better overall",
-                (_, true) => "worse overall",
-                _ => "no overall difference shown",
-            };
-            format!(
-                "all {} cases: geometric mean {} ({}-{}): {said}",
-                summary.cases,
-                rounded(mean.value),
-                rounded(low),
-                rounded(high)
-            )
-        }
-        (mean, Some(all)) => {
+    match summary.improvement_of_all {
+        Some(mean) => {
+            let missing = summary.cases - summary.cases_with_interval;
             let mut text = format!(
-                "all {} cases: geometric mean {}, without an interval, since {} have no spread",
-                summary.cases,
-                rounded(all),
-                summary.cases - summary.cases_with_interval
+                "geometric mean {}, without an interval: the spread is not known for {missing}",
+                ratio_text(mean)
             );
-            if let Some(mean) = mean {
-                text.push_str(&format!(
+            if let Some(estimate) = summary.improvement {
+                let _ = write!(
+                    text,
                     "; the other {}: {} ({}-{})",
                     summary.cases_with_interval,
-                    rounded(mean.value),
-                    rounded(mean.low),
-                    rounded(mean.high)
-                ));
+                    ratio_text(estimate.value),
+                    ratio_text(estimate.low),
+                    ratio_text(estimate.high)
+                );
             }
             text
         }
-        _ => "no case has a ratio".to_owned(),
-    };
+        None => "no ratio could be formed".to_owned(),
+    }
+}
+
+/// `3 faster, 1 cannot tell`.
+pub(crate) fn counts_text(summary: &Summary) -> String {
     let counts = [
         (summary.faster, "faster"),
         (summary.slower, "slower"),
@@ -299,45 +420,35 @@ fn push_summary(out: &mut String, summary: &Summary, options: ShowOptions) {
         (summary.cannot_tell, "cannot tell"),
         (summary.refused, "without answer"),
     ];
-    let counted: Vec<String> = counts
+    let parts: Vec<String> = counts
         .iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
+        .map(|(count, word)| format!("{count} {word}"))
         .collect();
-    text.push_str(&format!(" ({})", counted.join(", ")));
-    push_wrapped(out, &text, 0, 2, options.columns());
-    out.push('\n');
-    if summary.cannot_tell > 0 {
-        let legend = "cannot tell: \"N more\" are the trials a side after which it probably could \
-                      be told; \"sees\" is the smallest difference these trials would show";
-        push_wrapped(out, legend, 0, 2, options.columns());
-        out.push('\n');
+    match parts.is_empty() {
+        true => "nothing to judge".to_owned(),
+        false => parts.join(", "),
     }
 }
 
+/// Most results without partner that are named.
+const MOST_UNMATCHED: usize = 20;
+
 fn push_unmatched(out: &mut String, comparison: &Comparison, options: ShowOptions) {
-    if comparison.unmatched.is_empty() {
+    let unmatched = &comparison.unmatched;
+    if unmatched.is_empty() {
         return;
     }
     out.push('\n');
-    options.style().push_str(out, Tone::Strong, "not compared");
-    out.push_str(" (no other side has this workload)\n");
-    for row in comparison.unmatched.iter().take(MOST_UNMATCHED) {
-        let arms: Vec<String> = row.arms.iter().map(|arm| clean::line(arm)).collect();
+    options.style().push_str(out, Tone::Strong, "only in some");
+    out.push('\n');
+    for result in unmatched.iter().take(MOST_UNMATCHED) {
+        let text = format!("{}: {}", result.label, result.arms.join(", "));
         out.push_str("  ");
-        let text = format!("{}: {}", clean::line(&row.label), arms.join(", "));
-        push_wrapped(out, &text, 2, 4, options.columns());
+        push_wrapped(out, &clean::line(&text), 2, 4, options.columns());
         out.push('\n');
     }
-    if let Some(more) = comparison
-        .unmatched
-        .len()
-        .checked_sub(MOST_UNMATCHED)
-        .filter(|n| *n > 0)
-    {
-        out.push_str(&format!("  and {more} more\n"));
+    if unmatched.len() > MOST_UNMATCHED {
+        let _ = writeln!(out, "  and {} more", unmatched.len() - MOST_UNMATCHED);
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -7,6 +7,7 @@
 )]
 
 mod charts;
+mod compared;
 mod corpus;
 mod dump;
 #[cfg(feature = "export")]
