@@ -19,7 +19,7 @@ pub fn export(args: &ExportArgs, settings: &Settings, printer: &Printer) -> Resu
     let format = format(args)?;
     let store = Store::new(settings.data()?);
     let loaded = results::load(&store, &args.result)?;
-    match ((format.write)(&loaded.file), &args.output) {
+    match ((format.write)(&loaded.file)?, &args.output) {
         (Exported::One(bytes), None) => printer.bytes(&bytes)?,
         (Exported::One(bytes), Some(path)) => write(path, &bytes, printer)?,
         (Exported::Many(parts), output) => many(args, format, parts, output.as_deref(), printer)?,

@@ -110,6 +110,16 @@ fn results_are_imported_edited_merged_and_exported() {
         .run(&["export", "mine", "--format", "pts-xml"])
         .expect(0);
     assert!(xml.stdout.contains("<PhoronixTestSuite>"));
+    let table = bench.run(&["export", "mine", "--format", "csv"]).expect(0);
+    assert!(table.stdout.starts_with("file,system,"), "{}", table.stdout);
+    match bench.run(&["export", "mine", "-o", "page.pdf"]) {
+        made if cfg!(feature = "export") => {
+            made.expect(0);
+            let pdf = std::fs::read(bench.target.join("page.pdf")).unwrap();
+            assert!(pdf.starts_with(b"%PDF-"));
+        }
+        refused => assert!(refused.expect(3).stderr.contains("--features export")),
+    }
     bench.run(&["export", "mine", "--format", "svg"]).expect(2);
     bench.run(&["export", "mine"]).expect(2);
     bench.run(&["edit", "both", "--delete"]).expect(0);
