@@ -48,6 +48,8 @@ pub enum Command {
     Info(InfoArgs),
     /// Show a saved result
     Show(ShowArgs),
+    /// Compare results: what differs, and whether it is faster, slower, the same, or untold
+    Compare(CompareArgs),
     /// Write a result in another format
     Export(ExportArgs),
     /// Save files of other programs, or of Fathom, as results
@@ -229,6 +231,39 @@ pub struct ShowArgs {
     #[arg(value_name = "RESULT", default_value = "latest")]
     pub result: String,
     /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `fathom compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Saved names, files, `latest`, or references; every system in them takes part
+    #[arg(value_name = "RESULT", required = true)]
+    pub results: Vec<String>,
+    /// The result or system the others are held against [default: the first]
+    #[arg(short, long, value_name = "RESULT|SYSTEM")]
+    pub baseline: Option<String>,
+    /// Hold each against each
+    #[arg(long, conflicts_with = "baseline")]
+    pub all_pairs: bool,
+    /// Only these systems
+    #[arg(short, long = "system", value_name = "SYSTEM")]
+    pub systems: Vec<String>,
+    /// Compare every metric, not only the one that stands for its case
+    #[arg(long)]
+    pub all_metrics: bool,
+    /// Differences up to this do not matter
+    #[arg(long, value_name = "PERCENT", default_value = "1%")]
+    pub margin: fathom_base::Percent,
+    /// Compare invalid figures, too
+    #[arg(long)]
+    pub include_invalid: bool,
+    /// Exit with 1 when anything is slower or has no answer, with 4 when it cannot be told;
+    /// accounts for the number of comparisons (Holm)
+    #[arg(long)]
+    pub gate: bool,
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }

@@ -7,6 +7,7 @@ use crate::printer::Printer;
 use crate::settings::Settings;
 
 mod change;
+mod compare;
 mod doctor;
 mod export;
 mod info;
@@ -28,6 +29,7 @@ pub fn dispatch(command: Command, settings: &Settings, printer: &Printer) -> Res
         Command::Info(args) => info::info(&args, settings, printer),
         Command::Show(args) => show::show(&args, settings, printer),
         Command::Explain(args) => show::explain(&args, settings, printer),
+        Command::Compare(args) => compare::compare(&args, settings, printer),
         Command::Export(args) => export::export(&args, settings, printer),
         Command::Import(args) => change::import(&args, settings, printer),
         Command::Merge(args) => change::join(&args, settings, printer),

@@ -1,6 +1,7 @@
 //! The binary as a person and a script meet it.
 
 mod bench;
+mod compare;
 mod crash;
 mod documents;
 mod measure;
