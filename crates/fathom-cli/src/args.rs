@@ -95,8 +95,13 @@ pub enum Page {
     Commands,
 }
 
+/// What signals do, at the end of the help of `run` and `resume`.
+const KEYS: &str = "Ctrl-C stops after cleaning up: what was measured is kept, and fathom resume \
+    goes on. A second Ctrl-C ends at once. Ctrl-\\ gives up the case under way.";
+
 /// `fathom run`.
 #[derive(Debug, Args)]
+#[command(after_help = KEYS)]
 pub struct RunArgs {
     /// A suite, a test, or a saved result whose cases are run again here [default: quick]
     #[arg(value_name = "SUITE|TEST|RESULT")]
@@ -176,6 +181,7 @@ pub struct RunOutputArgs {
 
 /// `fathom resume`.
 #[derive(Debug, Args)]
+#[command(after_help = KEYS)]
 pub struct ResumeArgs {
     /// The result to go on with [default: the newest that is unfinished]
     #[arg(value_name = "RESULT")]
