@@ -124,8 +124,6 @@ pub struct RunArgs {
     /// How tests are carried out [default: native where there is one]
     #[arg(short, long)]
     pub implementation: Option<ImplementationArg>,
-    #[command(flatten)]
-    pub limits: LimitArgs,
     /// Fix everything random: order of trials, offsets, contents [default: drawn and recorded]
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
@@ -135,6 +133,8 @@ pub struct RunArgs {
     /// Allow overwriting the block device with this serial number (or the file of this path)
     #[arg(long, value_name = "SERIAL")]
     pub destroy: Option<String>,
+    #[command(flatten)]
+    pub limits: LimitArgs,
     #[command(flatten)]
     pub output: RunOutputArgs,
 }
