@@ -171,7 +171,13 @@ impl From<StoreError> for Failure {
             StoreError::Encode { .. } => Exit::Bug,
             _ => Exit::Unmet,
         };
-        Self::from_text(exit, &error.to_string())
+        let failure = Self::from_text(exit, &error.to_string());
+        match error {
+            StoreError::Base(_) => {
+                failure.detail("--data DIR or FATHOM_DATA names another place for saved results")
+            }
+            _ => failure,
+        }
     }
 }
 

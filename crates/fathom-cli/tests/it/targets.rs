@@ -37,6 +37,15 @@ fn a_missing_target_is_named_with_what_exists() {
 }
 
 #[test]
+fn a_target_nobody_may_write_in_gives_one_error_and_no_table() {
+    let Some(bench) = Bench::new() else { return };
+    let ended = small(&bench, &["--target", "/sys/kernel"]).expect(3);
+    assert_eq!(ended.stdout, "");
+    assert!(ended.stderr.contains("error: "), "{}", ended.stderr);
+    assert!(!ended.stderr.contains("resume"), "{}", ended.stderr);
+}
+
+#[test]
 fn a_file_is_read_but_never_overwritten_without_consent() {
     let Some(bench) = Bench::new() else { return };
     let file = bench.target.join("precious");

@@ -60,7 +60,7 @@ pub fn run(args: &RunArgs, settings: &Settings, printer: &Printer) -> Result<Exi
         return Ok(Exit::Good);
     };
     if plan.available().next().is_none() {
-        return Err(unavailable(&plan));
+        return Err(unavailable(&plan, args.output));
     }
     make_scratch_parent(&place, &store)?;
     let session = Session {
@@ -191,16 +191,23 @@ fn refused(refusal: Refusal) -> Failure {
     let what = format!("{}{device} is not touched", refusal.path.display());
     let reasons = refusal.reasons.into_iter();
     reasons.fold(Failure::unmet(what), |failure, reason| {
-        failure.detail(reason.text).detail(reason.advice)
+        let failure = failure.detail(reason.text);
+        match reason.advice.as_str() {
+            "" => failure,
+            advice => failure.detail(format!("  do: {advice}")),
+        }
     })
 }
 
-/// Nothing can run: the reasons are the answer.
-fn unavailable(plan: &Plan) -> Failure {
+/// Nothing can run: the reasons are the answer, unless the plan has just said them.
+fn unavailable(plan: &Plan, output: RunOutputArgs) -> Failure {
     let failure = Failure::unmet("no case of this run is available here");
-    head::unavailable(plan)
-        .into_iter()
-        .fold(failure, Failure::detail)
+    match output.quiet {
+        true => head::unavailable(plan)
+            .into_iter()
+            .fold(failure, Failure::detail),
+        false => failure,
+    }
 }
 
 /// What carries out plans on a target.
@@ -262,6 +269,9 @@ fn finished(
     settings: &Settings,
     printer: &Printer,
 ) -> Result<Exit, Failure> {
+    if let (0, Some(error)) = (outcome.counts.trials, &outcome.error) {
+        return Err(ended_by(error));
+    }
     if let Some(result) = &outcome.result {
         match output.json {
             true => printer.bytes(&fathom_formats::native::write(result))?,
@@ -269,10 +279,14 @@ fn finished(
         }
     }
     if let Some(error) = &outcome.error {
-        printer.words(&Failure::from_text(Exit::Unmet, &error.to_string()).to_string());
+        printer.words(&ended_by(error).to_string());
     }
     printer.words(&hints(outcome));
     Ok(exit_of(outcome))
+}
+
+fn ended_by(error: &RunError) -> Failure {
+    Failure::from_text(Exit::Unmet, &error.to_string())
 }
 
 /// What can be done now.
