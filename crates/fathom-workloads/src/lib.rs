@@ -11,6 +11,7 @@
 pub mod blogbench;
 mod classic;
 mod common;
+pub mod compilebench;
 pub mod dbench;
 mod error;
 pub mod fs_mark;
@@ -36,6 +37,7 @@ pub fn native_tests() -> Vec<Box<dyn Test>> {
         Box::new(postmark::PostmarkTest::new()),
         Box::new(tiobench::TiobenchTest::new()),
         Box::new(blogbench::BlogbenchTest::new()),
+        Box::new(compilebench::CompilebenchTest::new()),
         Box::new(hdparm_read::HdparmReadTest::new()),
     ]
 }

@@ -4,6 +4,7 @@
 
 pub mod blogbench;
 mod classic;
+pub mod compilebench;
 pub mod dbench;
 pub mod fs_mark;
 mod guess;

@@ -13,8 +13,8 @@ use crate::classic::{CpuTime, Laps, Meter, Watch};
 pub(super) const KINDS: &[&str] = &["read"];
 pub(super) const READ: usize = 0;
 
-/// Alignment that direct reads may need.
-const ALIGNMENT: usize = 4096;
+/// Alignment of the piece: more than direct reads need, so that it can be one huge page.
+const ALIGNMENT: usize = 2 << 20;
 /// Every so many bytes one is touched.
 const TOUCHED: usize = 512;
 /// Bytes that are kept for a look at the contents.

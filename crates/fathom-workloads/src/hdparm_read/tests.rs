@@ -164,7 +164,10 @@ fn the_deadline_ends_a_trial() {
 /// The native test beside hdparm on one loop device, alternating; prints what both say.
 #[test]
 #[ignore = "takes a minute; a comparison, run by hand with --nocapture"]
-#[expect(clippy::print_stderr, reason = "its figures are for the one who runs it")]
+#[expect(
+    clippy::print_stderr,
+    reason = "its figures are for the one who runs it"
+)]
 fn beside_the_original() {
     let (Some(original), Some(device)) = (tool("hdparm"), LoopDevice::new(512 << 20)) else {
         skipped("no hdparm or no loop device");
