@@ -1,5 +1,6 @@
 //! A result file as one page that reads like a review: a single file without any outside address.
 
+mod comparison;
 mod notes;
 mod overview;
 mod put;
@@ -14,6 +15,7 @@ use crate::anchors::anchors_of;
 use crate::overview::Overview;
 use crate::svg::{DARK, LIGHT, push_rules};
 use crate::view::View;
+pub use comparison::html_comparison;
 use put::{Markup, Text, put};
 
 const STYLE: &str = include_str!("html/style.css");
@@ -22,7 +24,7 @@ const SCRIPT: &str = include_str!("html/script.js");
 /// What a page may do, as a Content-Security-Policy: apply its own style, run its own script (each
 /// known by its SHA-256) and nothing else. The page carries it; a server may send it as well.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; \
-    style-src 'sha256-1z2BuY3t9xYy/cSPrWojSH6wL2qcu+HCjzfrQBUPkMo='; script-src 'sha256-BoiFYSCmmmqmKMjvlHPvuS6twtstb3q5i0LkikYQWHM='";
+    style-src 'sha256-M/mcifNO+pOxk1jQJMDJQI6gnKTZA10Ri2Pb8swKsNc='; script-src 'sha256-BoiFYSCmmmqmKMjvlHPvuS6twtstb3q5i0LkikYQWHM='";
 
 /// A result file as an HTML page in one file.
 ///
@@ -53,10 +55,10 @@ struct Page<'a> {
 
 impl Page<'_> {
     fn push(&self, out: &mut String) {
-        self.push_head(out);
+        push_document_start(out, self.title());
         put!(
             out,
-            "<body><a class=\"skip\" href=\"#results\">Skip to the results</a>"
+            "<a class=\"skip\" href=\"#results\">Skip to the results</a>"
         );
         self.push_top(out);
         self.push_controls(out);
@@ -67,7 +69,8 @@ impl Page<'_> {
         notes::push(out, self);
         put!(out, "</main>");
         self.push_footer(out);
-        put!(out, "<script>", SCRIPT, "</script></body></html>\n");
+        put!(out, "<script>", SCRIPT, "</script>");
+        push_document_end(out);
     }
 
     fn title(&self) -> &str {
@@ -75,22 +78,6 @@ impl Page<'_> {
             "" => "Untitled result",
             title => title,
         }
-    }
-
-    fn push_head(&self, out: &mut String) {
-        put!(
-            out,
-            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">",
-            "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">",
-            "<meta name=\"color-scheme\" content=\"light dark\">",
-            "<meta http-equiv=\"Content-Security-Policy\" content=\"",
-            CONTENT_SECURITY_POLICY,
-            "\"><title>",
-            Text(self.title()),
-            "</title><style>",
-            Markup(&style()),
-            "</style></head>\n"
-        );
     }
 
     fn push_top(&self, out: &mut String) {
@@ -198,6 +185,27 @@ impl Page<'_> {
             "Made by Fathom. This page is one file, loads nothing and sends nothing.</p></footer>"
         );
     }
+}
+
+/// Everything up to the first thing that is seen.
+fn push_document_start(out: &mut String, title: &str) {
+    put!(
+        out,
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">",
+        "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">",
+        "<meta name=\"color-scheme\" content=\"light dark\">",
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"",
+        CONTENT_SECURITY_POLICY,
+        "\"><title>",
+        Text(title),
+        "</title><style>",
+        Markup(&style()),
+        "</style></head>\n<body>"
+    );
+}
+
+fn push_document_end(out: &mut String) {
+    put!(out, "</body></html>\n");
 }
 
 /// The style of the page and its charts, in the colours of both themes.

@@ -18,6 +18,7 @@ mod explain;
 pub mod export;
 mod grouping;
 mod html;
+mod markdown;
 mod markup;
 mod number;
 mod overview;
@@ -27,4 +28,5 @@ pub mod text;
 mod view;
 
 pub use explain::explain;
-pub use html::{CONTENT_SECURITY_POLICY, html};
+pub use html::{CONTENT_SECURITY_POLICY, html, html_comparison};
+pub use markdown::{markdown, markdown_comparison};

@@ -50,8 +50,22 @@ pub(crate) struct Saying {
     pub systems: Vec<u32>,
 }
 
+/// What has been said of a case; its metrics share their trials and so what is said of them.
+#[derive(Default)]
+pub(crate) struct Said(Vec<Saying>);
+
+impl Said {
+    /// What is new about a block of the case.
+    pub fn news_of(&mut self, view: &View<'_>, block: &Block<'_>) -> Vec<Saying> {
+        let mut sayings = sayings_of(view, block);
+        sayings.retain(|saying| !self.0.contains(saying));
+        self.0.extend(sayings.iter().cloned());
+        sayings
+    }
+}
+
 /// Failures, objections, notes and gaps of a block; the same thing once for all it is said of.
-pub(crate) fn sayings_of(view: &View<'_>, block: &Block<'_>) -> Vec<Saying> {
+fn sayings_of(view: &View<'_>, block: &Block<'_>) -> Vec<Saying> {
     let mut sayings = Vec::new();
     for row in &block.rows {
         add_row(&mut sayings, row, &view.row_name(row));

@@ -4,6 +4,7 @@ mod axis;
 mod bars;
 mod boxes;
 mod canvas;
+mod forest;
 mod heat;
 mod lines;
 mod palette;
@@ -21,6 +22,7 @@ pub(crate) use bars::bars_height;
 pub(crate) use bars::push_bars;
 pub(crate) use boxes::{has_boxes, push_boxes};
 pub(crate) use canvas::{Medium, push_bar_class, push_line_class};
+pub(crate) use forest::{Ratio, push_forest};
 pub(crate) use heat::push_heat;
 pub(crate) use lines::{
     Curves, curves_of_latency, curves_of_lines, curves_of_series, extent_texts, push_lines,

@@ -330,11 +330,11 @@ impl<'a> Block<'a> {
             .filter(|label| !label.is_empty())
     }
 
-    /// `RND4K Q1 read  (Random and sequential I/O native 1)`, or the title alone.
+    /// `RND4K Q1 read (Random and sequential I/O native 1)`, or the title alone.
     pub fn heading(&self) -> String {
         let title = self.title();
         match self.label() {
-            Some(label) if label != title => format!("{label}  ({title})"),
+            Some(label) if label != title => format!("{label} ({title})"),
             _ => title,
         }
     }

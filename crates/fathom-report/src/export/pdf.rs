@@ -22,7 +22,7 @@ use crate::anchors::anchors_of;
 use crate::clean;
 use crate::number::{count, push_value, rounded};
 use crate::overview::{Overview, Standing, pts_name};
-use crate::sayings::{Kind, sayings_of};
+use crate::sayings::{Kind, Said};
 use crate::svg::{Medium, bars_height, curves_of, push_bars, push_lines};
 use crate::text::{PERCENTILES, other_text, percentile_text, target_text};
 use crate::view::{Block, View};
@@ -342,14 +342,15 @@ fn push_results(flow: &mut Flow, view: &View<'_>) {
         if !description.trim().is_empty() {
             flow.paragraph(&description, 8.0, Weight::Regular, GREY);
         }
+        let mut said = Said::default();
         for (block, anchor) in case.iter().zip(&anchors[place..]) {
-            push_block(flow, view, block, anchor);
+            push_block(flow, view, block, anchor, &mut said);
         }
         place += case.len();
     }
 }
 
-fn push_block(flow: &mut Flow, view: &View<'_>, block: &Block<'_>, anchor: &str) {
+fn push_block(flow: &mut Flow, view: &View<'_>, block: &Block<'_>, anchor: &str, said: &mut Said) {
     if block.continues {
         flow.skip(6.0);
         flow.need(14.0 + figure_height(block));
@@ -373,7 +374,7 @@ fn push_block(flow: &mut Flow, view: &View<'_>, block: &Block<'_>, anchor: &str)
     if block.stands {
         push_latency(flow, view, block);
     }
-    push_sayings(flow, view, block);
+    push_sayings(flow, view, block, said);
 }
 
 /// About how high the first chart of a block is on the page, to keep its heading with it.
@@ -444,8 +445,8 @@ fn push_latency(flow: &mut Flow, view: &View<'_>, block: &Block<'_>) {
 }
 
 /// Failures, objections, notes and gaps, a paragraph each.
-fn push_sayings(flow: &mut Flow, view: &View<'_>, block: &Block<'_>) {
-    for saying in sayings_of(view, block) {
+fn push_sayings(flow: &mut Flow, view: &View<'_>, block: &Block<'_>, said: &mut Said) {
+    for saying in said.news_of(view, block) {
         let (word, ink) = match saying.kind {
             Kind::Note => ("", GREY),
             kind => (kind.word(), RED),

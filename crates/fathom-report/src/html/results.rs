@@ -8,7 +8,7 @@ use super::Page;
 use super::overview::push_half_width;
 use super::put::{Markup, Text, put};
 use crate::number::{count, push_significant, push_value};
-use crate::sayings::{Kind, sayings_of};
+use crate::sayings::{Kind, Said};
 use crate::svg::{Medium, curves_of, extent_texts, has_boxes, push_bars, push_boxes, push_lines};
 use crate::text::{PERCENTILES, other_text, percentile_text};
 use crate::view::{Block, Row};
@@ -69,8 +69,9 @@ fn push_case(out: &mut String, page: &Page<'_>, case: &[Block<'_>], first: usize
     {
         put!(out, "<p>", Text(note), "</p>");
     }
+    let mut said = Said::default();
     for (place, block) in case.iter().enumerate() {
-        push_block(out, page, block, &page.anchors[first + place]);
+        push_block(out, page, block, &page.anchors[first + place], &mut said);
     }
     put!(out, "</section>\n");
 }
@@ -87,7 +88,7 @@ fn push_link(out: &mut String, anchor: &str, what: &'static str) {
     );
 }
 
-fn push_block(out: &mut String, page: &Page<'_>, block: &Block<'_>, anchor: &str) {
+fn push_block(out: &mut String, page: &Page<'_>, block: &Block<'_>, anchor: &str, said: &mut Said) {
     put!(
         out,
         "<figure id=\"",
@@ -131,7 +132,7 @@ fn push_block(out: &mut String, page: &Page<'_>, block: &Block<'_>, anchor: &str
     }
     push_footnotes(out, page, block);
     put!(out, "</figure>");
-    push_reasons(out, page, block);
+    push_reasons(out, page, block, said);
     push_latency(out, page, block);
     if block.record.display == Display::Bar && has_boxes(block) {
         let has_runs = block.rows.iter().any(|row| row.run.is_some());
@@ -237,8 +238,8 @@ fn footnote_source(entry: &Entry) -> Option<&str> {
 }
 
 /// Why numbers are suspect, invalid or missing, and what should be known of valid ones.
-fn push_reasons(out: &mut String, page: &Page<'_>, block: &Block<'_>) {
-    let sayings = sayings_of(&page.view, block);
+fn push_reasons(out: &mut String, page: &Page<'_>, block: &Block<'_>, said: &mut Said) {
+    let sayings = said.news_of(&page.view, block);
     if sayings.is_empty() {
         return;
     }

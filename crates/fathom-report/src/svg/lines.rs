@@ -1,7 +1,7 @@
 //! Curves: latency over percentiles, series over time, sensors.
 
 use fathom_base::Nanos;
-use fathom_model::Figure;
+use fathom_model::{Figure, Series};
 
 use super::axis::Mark;
 use super::canvas::{About, Anchor, Canvas, Medium, WIDTH, fitted, push_line_class};
@@ -143,56 +143,91 @@ fn time_text(ns: f64) -> String {
     format!("{digits} {unit}")
 }
 
+/// Curves of one name that are being gathered.
+struct Gathered {
+    name: String,
+    unit: String,
+    lines: Vec<Line>,
+    /// Where the longest ends.
+    end: f64,
+}
+
 /// The series of all trials of a block, one set of curves for each name.
 pub(crate) fn curves_of_series(view: &View<'_>, block: &Block<'_>) -> Vec<Curves> {
-    let mut sets: Vec<(String, String, Vec<Line>, f64)> = Vec::new();
+    let mut sets: Vec<Gathered> = Vec::new();
     for row in &block.rows {
         let trials = row.run.iter().flat_map(|run| &run.trials).take(MOST_TRIALS);
         for (trial_place, trial) in trials.enumerate() {
             for (name, series) in &trial.series {
-                let step = series.step_ns as f64 / 1e9;
-                let start = series.start_ns as f64 / 1e9;
-                let points: Vec<(f64, f64)> = series
-                    .values
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, value)| value.is_finite())
-                    .map(|(place, value)| (start + (place as f64 + 0.5) * step, *value))
-                    .collect();
-                if points.is_empty() {
-                    continue;
-                }
-                let end = start + series.values.len() as f64 * step;
-                let name_in_legend = match trial_place {
+                let legend = match trial_place {
                     0 => view.row_name(row).into_owned(),
                     _ => String::new(),
                 };
                 let line = Line {
                     system: row.system,
                     paint: view.paint(row),
-                    name: name_in_legend,
-                    points: thinned(points),
+                    name: legend,
+                    points: Vec::new(),
                 };
-                match sets.iter_mut().find(|(known, ..)| known == name) {
-                    Some((_, _, lines, most)) => {
-                        lines.push(line);
-                        *most = most.max(end);
+                let lines = lines_of(series, line);
+                let place = match sets.iter().position(|set| set.name == *name) {
+                    Some(place) => place,
+                    None => {
+                        let (name, unit) = (name.clone(), series.unit.clone());
+                        sets.push(Gathered {
+                            name,
+                            unit,
+                            lines: Vec::new(),
+                            end: 0.0,
+                        });
+                        sets.len() - 1
                     }
-                    None => sets.push((name.clone(), series.unit.clone(), vec![line], end)),
-                }
+                };
+                let end = (series.start_ns as f64
+                    + series.step_ns as f64 * series.values.len() as f64)
+                    / 1e9;
+                sets[place].end = sets[place].end.max(end);
+                sets[place].lines.extend(lines);
             }
         }
     }
+    sets.retain(|set| !set.lines.is_empty());
     sets.into_iter()
-        .map(|(name, unit, lines, end)| {
+        .map(|set| {
+            let title = format!("{} over time", set.name);
             over_time(
-                format!("{name} over time"),
-                unit,
-                lines,
-                end,
+                title,
+                set.unit,
+                set.lines,
+                set.end,
                 "seconds",
                 TimeMarks::Even,
             )
+        })
+        .collect()
+}
+
+/// The pieces of a series between steps without a value; only the first has a name.
+fn lines_of(series: &Series, like: Line) -> Vec<Line> {
+    let step = series.step_ns as f64 / 1e9;
+    let start = series.start_ns as f64 / 1e9;
+    let points = series.values.iter().enumerate();
+    let points: Vec<(f64, f64)> = points
+        .map(|(place, value)| (start + (place as f64 + 0.5) * step, *value))
+        .collect();
+    let pieces = points
+        .split(|point| !point.1.is_finite())
+        .filter(|piece| !piece.is_empty());
+    pieces
+        .enumerate()
+        .map(|(place, piece)| Line {
+            name: if place == 0 {
+                like.name.clone()
+            } else {
+                String::new()
+            },
+            points: thinned(piece.to_vec()),
+            ..like
         })
         .collect()
 }
@@ -442,4 +477,55 @@ pub(crate) fn extent_texts(values: &[f64]) -> Option<[String; 3]> {
         let text = rounded(value, 2);
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line() -> Line {
+        let (system, paint, points) = (0, Paint::default(), Vec::new());
+        Line {
+            system,
+            paint,
+            name: "A".to_owned(),
+            points,
+        }
+    }
+
+    #[test]
+    fn a_step_without_a_value_breaks_the_curve() {
+        let series = Series {
+            unit: "MB/s".to_owned(),
+            start_ns: 1_000_000_000,
+            step_ns: 500_000_000,
+            values: vec![1.0, 2.0, f64::NAN, 4.0, f64::NAN, f64::NAN, 7.0],
+        };
+        let lines = lines_of(&series, line());
+        let pieces: Vec<&[(f64, f64)]> = lines.iter().map(|line| line.points.as_slice()).collect();
+        let expected: [&[(f64, f64)]; 3] =
+            [&[(1.25, 1.0), (1.75, 2.0)], &[(2.75, 4.0)], &[(4.25, 7.0)]];
+        assert_eq!(pieces, expected);
+        let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
+        assert_eq!(names, ["A", "", ""]);
+        assert!(lines_of(&Series::default(), line()).is_empty());
+    }
+
+    #[test]
+    fn a_short_dip_survives_thinning() {
+        let points: Vec<(f64, f64)> = (0..100_000)
+            .map(|place| (f64::from(place), if place == 54_321 { 1.0 } else { 100.0 }))
+            .collect();
+        let thin = thinned(points);
+        assert!(thin.len() <= MOST_POINTS + 2, "{}", thin.len());
+        assert!(thin.contains(&(54_321.0, 1.0)));
+        assert!(thin.windows(2).all(|pair| pair[0].0 <= pair[1].0));
+    }
+
+    #[test]
+    fn extents_are_written_as_in_the_original() {
+        let texts = extent_texts(&[52.0, 62.0, 73.53, 80.0]).unwrap();
+        assert_eq!(texts, ["52", "66.88", "80"]);
+        assert!(extent_texts(&[]).is_none());
+    }
 }

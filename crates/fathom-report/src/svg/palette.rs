@@ -74,6 +74,7 @@ const RULES: &str = "\
 .chart .l1{stroke-dasharray:7 4}\
 .chart .l2{stroke-dasharray:2 4}\
 .chart .th{stroke-width:1.2;stroke-opacity:.75}\
+.chart .z{fill:$grid;fill-opacity:.6}\
 .chart .hb{fill:$better}\
 .chart .hw{fill:$worse}";
 

@@ -1,6 +1,7 @@
 //! The compact table of a run.
 
 use fathom_model::{Level, ResultFile};
+use fathom_stats::Histogram;
 
 use super::ShowOptions;
 use super::columns::{fit, push_left, push_repeated, push_right, push_wrapped, width};
@@ -200,9 +201,14 @@ fn push_judgement(out: &mut String, line: &Line<'_, '_>, widths: &Widths, option
         });
     }
     let start = out.len();
-    if let [(_, histogram)] = line.row.histograms().as_slice() {
+    if let Some((name, histogram)) = telling_histogram(line.row) {
         out.push(' ');
-        latency::push_short(out, histogram, widths.rest.saturating_sub(1));
+        if let Some(name) = name {
+            out.push_str(&clean::line(name));
+            out.push(' ');
+        }
+        let used = name.map_or(0, |name| width(name) + 1);
+        latency::push_short(out, &histogram, widths.rest.saturating_sub(1 + used));
     }
     let has_percentiles = out[start..].trim() != "";
     for (place, reason) in line.row.reasons().iter().enumerate() {
@@ -227,6 +233,18 @@ fn push_judgement(out: &mut String, line: &Line<'_, '_>, widths: &Widths, option
             &format!("{failed} of {all} trials failed"),
         );
     }
+}
+
+/// The latency that says most of a case: the only one; else that of syncs, which the others wait
+/// for; else the one of most operations. With its name when there are several.
+fn telling_histogram<'a>(row: &Row<'a>) -> Option<(Option<&'a str>, Histogram)> {
+    let mut histograms = row.histograms();
+    if histograms.len() == 1 {
+        return histograms.pop().map(|(_, histogram)| (None, histogram));
+    }
+    let weight = |(name, histogram): &(&str, Histogram)| (*name == "sync", histogram.count());
+    let (name, histogram) = histograms.into_iter().max_by_key(weight)?;
+    Some((Some(name), histogram))
 }
 
 /// `full bars: 3431 MB/s, 398 IOPS`.

@@ -5,6 +5,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::corpus::oracle_input;
 use crate::golden::assert_golden;
+use crate::markup::assert_sound;
 use crate::synthetic::measured;
 
 fn against(file: &ResultFile, names: &[&str], metrics: MetricChoice) -> Comparison {
@@ -49,6 +50,10 @@ fn two_systems_at_80_columns() {
     let comparison = two();
     let shown = text::comparison(&comparison, ShowOptions::default());
     assert_golden("text/compare.txt", &shown);
+    assert_golden(
+        "markdown/compare.md",
+        &fathom_report::markdown_comparison(&comparison),
+    );
     let wide = text::comparison(
         &comparison,
         ShowOptions {
@@ -125,4 +130,21 @@ fn nothing_in_common_says_so() {
     };
     let empty = compare(arm, &[arm], CompareOptions::default());
     assert!(text::comparison(&empty, ShowOptions::default()).contains("none is known"));
+}
+
+#[test]
+fn the_page_of_a_comparison_is_sound_and_complete() {
+    let names = ["A drive", "<b>B</b>", "C"];
+    for comparison in [two(), against(&measured(&names), &names, MetricChoice::All)] {
+        let page = assert_sound(&fathom_report::html_comparison(&comparison));
+        for needed in [
+            "Conditions that differ",
+            "geometric mean",
+            "slower",
+            "no answer",
+        ] {
+            assert!(page.text.contains(needed), "no {needed:?}");
+        }
+        assert_eq!(page.count("svg", "role", "img"), comparison.summaries.len());
+    }
 }

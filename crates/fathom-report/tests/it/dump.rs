@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use fathom_model::compare::{Arm, CompareOptions, compare};
 use fathom_report::svg::{self, Look};
 use fathom_report::text::{self, ShowOptions};
 
@@ -25,6 +26,20 @@ fn dump_for_looking_at() {
         files.extend(oracle_input(name).map(|file| (name, file)));
     }
     for (name, file) in &files {
+        let systems: Vec<&str> = file.systems.iter().map(|s| s.identifier.as_str()).collect();
+        let arms: Vec<Arm<'_>> = systems
+            .iter()
+            .map(|system| Arm {
+                label: system,
+                file,
+                system,
+            })
+            .collect();
+        if let [first, second, ..] = arms.as_slice() {
+            let compared = compare(*first, &[*second], CompareOptions::default());
+            let page = fathom_report::html_comparison(&compared);
+            std::fs::write(folder.join(format!("{name}.compare.html")), page).unwrap();
+        }
         for width in [80, 120] {
             let options = ShowOptions {
                 width,

@@ -13,6 +13,7 @@ mod dump;
 #[cfg(feature = "export")]
 mod exports;
 mod golden;
+mod marked;
 mod markup;
 mod pages;
 mod pts_text;
