@@ -215,9 +215,12 @@ impl ProgressDisplay {
         self.clock.now().since(self.started)
     }
 
-    /// `SEQ1M Q8 read  trial 2  measure 1466 MB/s  12 s, about 48 s left`
+    /// `12 s, about 48 s left  SEQ1M Q8 read  trial 2  measure 40%  1466 MB/s`: what matters most
+    /// comes first, since a narrow terminal cuts the end off.
     fn status(&self, case: &CaseId, progress: &Progress) -> String {
-        let mut words = vec![self.label(case)];
+        let left = about(self.remaining());
+        let time = format!("{}, about {left} left", about(self.elapsed()));
+        let mut words = vec![time, self.label(case)];
         if let Some(state) = self.cases.get(case) {
             words.push(match state.is_prepared {
                 true => format!("trial {}", state.trials + 1),
@@ -230,8 +233,6 @@ impl ProgressDisplay {
             phase.push_str(&format!(" {percent}%"));
         }
         words.extend([phase, progress.rate.clone()]);
-        let left = about(self.remaining());
-        words.push(format!("{}, about {left} left", about(self.elapsed())));
         words.retain(|word| !word.is_empty());
         words.join("  ")
     }

@@ -134,7 +134,7 @@ fn a_pipe_gets_a_line_a_trial_and_one_every_ten_seconds() {
     };
     send(&ended, SECOND);
     expect![[r#"
-        SEQ1M read  trial 1  measure 25%  1466 MB/s  10 s, about 22 s left
+        10 s, about 22 s left  SEQ1M read  trial 1  measure 25%  1466 MB/s
         SEQ1M read  trial 1  1466 MB/s  (about 24 s left)
         SEQ1M read  trial 2 failed: no space left  (about 19 s left)
         note: io_uring is not allowed; libaio stands in
