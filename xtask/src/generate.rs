@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
-use crate::run::{cargo, output, root};
+use crate::run::{cargo, insist, output, root};
 
 /// Arguments of `fathom` and the file its output is.
 const PAGES: [(&[&str], &str); 5] = [
@@ -24,7 +24,18 @@ pub fn write() -> Result<()> {
             println!("wrote {}", path.display());
         }
     }
-    Ok(())
+    // The schema of result files is compared, and so written, by a test of its own crate.
+    let mut schema = cargo(&[
+        "test",
+        "--quiet",
+        "--package",
+        "fathom-formats",
+        "--test",
+        "it",
+        "schema",
+    ]);
+    schema.env("UPDATE_GOLDEN", "1");
+    insist(schema)
 }
 
 /// Fails when a page is not what the program says.
