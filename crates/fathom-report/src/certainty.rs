@@ -71,6 +71,15 @@ impl Certainty {
         })
     }
 
+    /// The uncertainty as a share of `value`; `None` when it is not known or the value is 0.
+    pub fn relative_to(&self, value: f64) -> Option<RelativeCertainty> {
+        let error = self.error? / value.abs();
+        error.is_finite().then_some(RelativeCertainty {
+            error,
+            trials: self.trials,
+        })
+    }
+
     /// The interval around `value`.
     pub fn interval(&self, value: f64) -> Option<(f64, f64)> {
         self.half_width.map(|half| (value - half, value + half))
@@ -85,6 +94,31 @@ fn t_critical(degrees_of_freedom: u32) -> f64 {
     match VALUES.get(degrees_of_freedom as usize) {
         Some(value) => *value.get_or_init(compute),
         None => compute(),
+    }
+}
+
+/// An uncertainty as a share of the mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct RelativeCertainty {
+    error: f64,
+    trials: u32,
+}
+
+impl RelativeCertainty {
+    /// The one with the wider interval.
+    pub fn larger(self, other: Self) -> Self {
+        let half = |of: Self| of.error * t_critical(of.trials.saturating_sub(1).max(1));
+        if half(other) > half(self) {
+            other
+        } else {
+            self
+        }
+    }
+
+    /// The same uncertainty of another mean.
+    pub fn scaled_to(self, value: f64) -> Certainty {
+        let error = self.error * value.abs();
+        Certainty::new(self.trials, Some(error), Some(error))
     }
 }
 

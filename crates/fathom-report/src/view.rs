@@ -8,7 +8,7 @@ use fathom_model::{
 };
 use fathom_stats::Histogram;
 
-pub(crate) use crate::certainty::{Certainty, Known};
+pub(crate) use crate::certainty::{Certainty, Known, RelativeCertainty};
 use crate::grouping::{Paint, groups_of};
 use crate::number::decimals_for;
 
@@ -369,7 +369,8 @@ impl<'a> Block<'a> {
     /// Rows that cannot be told apart from the best one, the best first; none where no order can
     /// be stated: a neutral metric, fewer than two values, or a best value without spread.
     ///
-    /// Invalid entries lead nothing.
+    /// Another value without spread is taken to be as uncertain as the least certain one of the
+    /// block. Invalid entries lead nothing.
     pub fn leaders(&self) -> Vec<usize> {
         let sign = match self.record.metric.direction {
             Direction::HigherIsBetter => 1.0,
@@ -394,18 +395,26 @@ impl<'a> Block<'a> {
         let Some((best, best_value)) = best.filter(|_| ranked.len() >= 2) else {
             return Vec::new();
         };
-        let known = |place: usize, value| Known {
-            value,
-            certainty: &self.rows[place].certainty,
-        };
-        if self.rows[best].certainty.half_width.is_none() || best_value <= 0.0 {
+        let certainty = self.rows[best].certainty;
+        if certainty.half_width.is_none() || best_value <= 0.0 {
             return Vec::new();
         }
+        let best_known = Known {
+            value: best_value,
+            certainty: &certainty,
+        };
+        let least_certain = self.least_certain();
         let is_near = |(place, value): (usize, f64)| {
-            place != best
-                && !known(place, value)
-                    .is_clearly_apart(known(best, best_value))
-                    .unwrap_or(value <= 0.0)
+            let own = self.rows[place].certainty;
+            let certainty = match own.half_width {
+                Some(_) => own,
+                None => least_certain.scaled_to(value),
+            };
+            let known = Known {
+                value,
+                certainty: &certainty,
+            };
+            place != best && known.is_clearly_apart(best_known) == Some(false)
         };
         let near = ranked
             .iter()
@@ -414,6 +423,15 @@ impl<'a> Block<'a> {
         std::iter::once(best)
             .chain(near.map(|(place, _)| place))
             .collect()
+    }
+
+    /// The largest relative uncertainty of the block.
+    fn least_certain(&self) -> RelativeCertainty {
+        let known = self
+            .rows
+            .iter()
+            .filter_map(|row| row.certainty.relative_to(row.value?));
+        known.reduce(RelativeCertainty::larger).unwrap_or_default()
     }
 
     /// Whether it is drawn as one bar a system.

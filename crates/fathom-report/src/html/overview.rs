@@ -175,8 +175,9 @@ fn push_heat(out: &mut String, page: &Page<'_>) {
         out,
         "<p id=\"heat-note\">Each number is the share of the best value of its case: 1.00 is best, lower is ",
         "worse, whichever way the unit goes. <b>Underlined</b>: first outside the uncertainty of ",
-        "all others. <b>=</b>: cannot be told apart from the best. No mark: behind, or the spread ",
-        "is not known.</p><div class=\"scroll\" tabindex=\"0\" role=\"region\" ",
+        "all others. <b>=</b>: cannot be told apart from the best. No mark: behind, or nothing ",
+        "is known of the best value's spread. A value without known spread is taken to be as ",
+        "uncertain as the least certain one of its row.</p><div class=\"scroll\" tabindex=\"0\" role=\"region\" ",
         "aria-label=\"Results relative to the best\"><table class=\"heat\"><thead><tr>",
         "<td></td><th scope=\"col\">Best</th>"
     );

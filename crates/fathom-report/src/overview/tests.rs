@@ -70,15 +70,27 @@ fn a_lead_counts_only_outside_the_uncertainty() {
     };
     let unknown = of(vec![bare.clone(), entry("B", 90.0, 0.5)]);
     assert_eq!(standings(&unknown), [Standing::Unknown, Standing::Unknown]);
-    // But a known best stays the best against a mean of which nothing is known: not first.
-    let tied = of(vec![
+    // A rival of which nothing is known is taken to be as uncertain as the least certain one.
+    let far = of(vec![
         entry("A", 100.0, 0.5),
         Entry {
+            system: "B".to_owned(),
             value: Figure::new(50.0),
+            ..bare.clone()
+        },
+        entry("C", 60.0, 3.0),
+    ]);
+    assert_eq!(standings(&far)[0], Standing::First);
+    let near = of(vec![
+        entry("A", 100.0, 0.5),
+        Entry {
+            system: "B".to_owned(),
+            value: Figure::new(99.0),
             ..bare
         },
+        entry("C", 60.0, 3.0),
     ]);
-    assert_eq!(standings(&tied)[0], Standing::Tied);
+    assert_eq!(standings(&near)[..2], [Standing::Tied, Standing::Tied]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use fathom_model::compare::{Arm, CompareOptions, compare};
 use fathom_report::svg::{self, Look};
 use fathom_report::text::{self, ShowOptions};
 
-use crate::corpus::oracle_input;
+use crate::corpus::{oracle_input, shared};
 use crate::synthetic;
 
 #[test]
@@ -24,6 +24,16 @@ fn dump_for_looking_at() {
     ];
     for name in ["edge", "seed000", "seed002"] {
         files.extend(oracle_input(name).map(|file| (name, file)));
+    }
+    for (name, seed) in [
+        ("s0", "000_73503f6dd28b12bd"),
+        ("s1", "001_92a3d0e2ad904b6c"),
+        ("s2", "002_f4b38a536cee9ad0"),
+        ("s4", "004_567557d1c2952ae1"),
+    ] {
+        let text = shared(&format!("seeds/{seed}.txt"));
+        let read = |text: String| fathom_formats::import(text.as_bytes(), seed).ok();
+        files.extend(text.and_then(read).map(|file| (name, file)));
     }
     for (name, file) in &files {
         let systems: Vec<&str> = file.systems.iter().map(|s| s.identifier.as_str()).collect();
