@@ -9,6 +9,7 @@
 mod error;
 pub mod fio;
 mod found;
+pub mod hdparm;
 mod needs;
 pub mod sqlite3;
 
@@ -25,5 +26,6 @@ pub fn program_tests(search_path: &OsStr) -> Vec<Box<dyn Test>> {
     vec![
         Box::new(fio::FioTest::new(search_path)),
         Box::new(sqlite3::Sqlite3Test::new(search_path)),
+        Box::new(hdparm::HdparmTest::new(search_path)),
     ]
 }
