@@ -89,12 +89,12 @@ fn both_scores_are_metrics_and_the_chosen_one_is_primary() {
 #[test]
 fn room_is_planned_by_the_length() {
     let space = |scale: &str| settings(&[("scale", scale)]).space().as_u64();
-    // 1210 blogs of 50 articles, pictures and comments.
+    // 760 blogs of 50 articles, pictures and comments.
     assert!(
-        (3 << 30..4_u64 << 30).contains(&space("short")),
+        (2 << 30..3_u64 << 30).contains(&space("short")),
         "{}",
         space("short")
     );
     assert!(space("full") > 9 * space("short"));
-    assert_eq!(settings(&[("scale", "short")]).inodes(), 151 * 1210);
+    assert_eq!(settings(&[("scale", "short")]).inodes(), 151 * 760);
 }
