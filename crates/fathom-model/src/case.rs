@@ -240,7 +240,12 @@ impl Case {
                 _ => {}
             }
         }
-        self.id = case_id(&self.test, &self.test_version, &self.implementation, &chosen);
+        self.id = case_id(
+            &self.test,
+            &self.test_version,
+            &self.implementation,
+            &chosen,
+        );
         Ok(())
     }
 

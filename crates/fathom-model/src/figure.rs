@@ -102,7 +102,10 @@ fn parse_plain(text: &[u8]) -> Option<(f64, bool)> {
     }
     let leading_zero = whole > 1 && text[0] == b'0';
     let trailing_zero = decimals > 0 && text[text.len() - 1] == b'0';
-    Some((digits as f64 / POWERS[decimals], leading_zero || trailing_zero))
+    Some((
+        digits as f64 / POWERS[decimals],
+        leading_zero || trailing_zero,
+    ))
 }
 
 /// On disk: a bare number, or a string when the print has more to it than the number.

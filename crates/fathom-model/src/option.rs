@@ -208,10 +208,7 @@ where
 }
 
 /// The candidate nearest to `typed` by edit distance, when it is near enough to be meant.
-pub fn nearest<'a>(
-    typed: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<String> {
+pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let limit = (typed.chars().count() / 2).max(1);
     candidates
         .into_iter()
