@@ -134,7 +134,8 @@ pub(super) fn file(
     job.set("ioengine", engine(settings, fio));
     job.set("iodepth", settings.depth);
     job.set("direct", u8::from(direct));
-    job.set("randseed", seed);
+    // fio takes no more than 63 bits.
+    job.set("randseed", seed >> 1);
     job.set_span(settings);
     job.set_limits(settings);
     job.set_sync(settings);

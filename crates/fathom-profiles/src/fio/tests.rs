@@ -85,7 +85,7 @@ fn a_seed_case_becomes_the_job_of_its_profile() {
         ioengine=io_uring
         iodepth=64
         direct=1
-        randseed=7
+        randseed=3
         offset=0
         numjobs=16
         size=1073741824
@@ -367,6 +367,19 @@ fn a_refusal_of_fio_is_reported_with_its_words() {
         Ok(_) => skipped("this file system takes unaligned direct I/O"),
         Err(other) => panic!("{other}"),
     }
+}
+
+#[test]
+fn every_seed_is_accepted() {
+    let Some(test) = installed() else { return };
+    let bench = Bench::new();
+    let case = Bench::case(&test, &small(&[]));
+    let mut prepared = test.prepare(&case, &bench.context(0)).unwrap();
+    let mut cx = bench.context(1);
+    cx.seed = u64::MAX;
+    let trial = prepared.run_once(&cx);
+    prepared.finish(&bench.context(0)).unwrap();
+    assert!(trial.is_ok(), "{trial:?}");
 }
 
 #[test]
