@@ -11,6 +11,7 @@ pub mod fio;
 mod found;
 pub mod hdparm;
 mod needs;
+pub mod service;
 pub mod sqlite3;
 
 use std::ffi::OsStr;

@@ -1,0 +1,5 @@
+//! Servers that tests need.
+
+mod handle;
+
+pub use handle::{ServiceHandle, ServiceKind};
