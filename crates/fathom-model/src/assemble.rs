@@ -10,6 +10,7 @@ use crate::judge::judge_entry;
 use crate::result::{
     Display, Entry, Generator, Metric, ResultFile, ResultRecord, Run, Status, Trial,
 };
+use crate::system::System;
 use crate::verdict::{Reason, Verdict};
 use fathom_stats::stopping::half_width_percent_of;
 use fathom_stats::{Confidence, Sample};
@@ -128,7 +129,11 @@ impl ResultBuilder {
             Some(RunEnd::Complete) => Status::Complete,
             _ => Status::Partial,
         };
-        file.systems.push((*header.system).clone());
+        // Merged files order systems of one place by it.
+        file.systems.push(System {
+            time: header.system.time.or(Some(header.started)),
+            ..(*header.system).clone()
+        });
         for planned in &header.cases {
             file.cases.push(planned.case.clone());
             file.results.extend(records(planned));

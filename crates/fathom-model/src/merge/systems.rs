@@ -15,28 +15,30 @@ const PASSING: [&str; 9] = [
 ];
 
 /// Where two systems of one name are different machines or configurations: `Processor is A in one
-/// and B in the other`. Facts that only one of them has, and those that do not bear on storage
-/// (monitor, desktop), make no difference; lists such as disks are compared without order.
+/// and B in the other; Memory is ...`, everything that differs. Facts that only one of them has, and
+/// those that do not bear on storage (monitor, desktop), make no difference; lists such as disks are
+/// compared without order.
 pub fn system_difference(left: &System, right: &System) -> Option<String> {
-    let fields = field_difference(&left.hardware, &right.hardware)
-        .or_else(|| field_difference(&left.software, &right.software));
-    fields.or_else(|| match (&left.target, &right.target) {
-        (Some(left), Some(right)) => target_difference(left, right),
-        _ => None,
-    })
+    let mut differences = field_differences(&left.hardware, &right.hardware);
+    differences.extend(field_differences(&left.software, &right.software));
+    if let (Some(left), Some(right)) = (&left.target, &right.target) {
+        differences.extend(target_difference(left, right));
+    }
+    (!differences.is_empty()).then(|| differences.join("; "))
 }
 
-fn field_difference(left: &[Field], right: &[Field]) -> Option<String> {
+fn field_differences(left: &[Field], right: &[Field]) -> Vec<String> {
+    let mut differences = Vec::new();
     for field in left {
         let other = right.iter().find(|other| other.name == field.name);
         let Some(other) = other.filter(|_| !PASSING.contains(&field.name.as_str())) else {
             continue;
         };
         if parts(&field.text) != parts(&other.text) {
-            return Some(difference(&field.name, &field.text, &other.text));
+            differences.push(difference(&field.name, &field.text, &other.text));
         }
     }
-    None
+    differences
 }
 
 /// `a + b` without its order.

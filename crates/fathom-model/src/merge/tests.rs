@@ -175,6 +175,14 @@ fn one_name_for_two_machines_is_refused_with_the_difference() {
         error.contains("\"6.1\"") && error.contains("\"6.12\""),
         "{error}"
     );
+    let mut a = a;
+    a.systems[0].hardware.push(Field::new("Memory", "32GB"));
+    b.systems[0].hardware.push(Field::new("Memory", "64GB"));
+    let error = merge(&[&a, &b]).unwrap_err().to_string();
+    assert!(
+        error.contains("64GB") && error.contains("6.12"),
+        "everything that differs: {error}"
+    );
 }
 
 #[test]
