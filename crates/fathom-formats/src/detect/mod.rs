@@ -98,7 +98,8 @@ pub fn detect(bytes: &[u8]) -> Option<Format> {
     }
     let bytes = without_bom(bytes).trim_ascii_start();
     let head = &bytes[..bytes.len().min(4096)];
-    if head.starts_with(b"{") && contains(head, b"\"fathom_result\"") {
+    // Other tools sort keys, and then it comes after all cases.
+    if head.starts_with(b"{") && contains(bytes, b"\"fathom_result\"") {
         return Some(Format::Native);
     }
     if contains(head, b"<PhoronixTestSuite") {

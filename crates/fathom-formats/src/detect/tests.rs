@@ -8,6 +8,10 @@ fn check(content: &str, expected: Option<Format>) {
 #[test]
 fn formats_are_told_by_their_content() {
     check("\u{feff} {\"fathom_result\": 1}", Some(Format::Native));
+    let cases = "{\"id\":\"a\"},".repeat(1000);
+    let sorted =
+        format!("{{\"cases\":[{cases}0],\"fathom_result\":1,\"results\":[],\"title\":\"t\"}}");
+    check(&sorted, Some(Format::Native));
     check(
         "<?xml version=\"1.0\"?><PhoronixTestSuite><Result>",
         Some(Format::PtsXml),

@@ -11,7 +11,7 @@
 //!   labels follow from the largest value) and, for IOPS, the bandwidth of the same run agree.
 //!
 //! A value on which they agree in one way only is certain; otherwise the likeliest is taken and
-//! the entry says that it is a guess. Standard errors of a chart that has fewer of them than
+//! the entry says that it is a guess. How many are which is counted in the origin's facts. Standard errors of a chart that has fewer of them than
 //! systems are kept with the result unless the sibling metric tells whose they are.
 
 mod axis;
@@ -32,6 +32,9 @@ use crate::{Format, FormatError, Place};
 
 /// The mark between tables and charts.
 const MARK: &str = "OpenBenchmarking.org";
+/// Fact of the origin: how many values were read and how many are uncertain, how many charts there
+/// are and how many axes follow from their values.
+const READING: &str = "reading";
 /// Longest page that is read; real ones have some ten kilobytes.
 const MAX_PAGE: usize = 1 << 20;
 
@@ -76,6 +79,8 @@ pub fn read(bytes: &[u8]) -> Result<ResultFile, FormatError> {
         warnings.add("overview table", text);
     }
     numbers::solve(&mut charts, rows.as_ref(), &mut warnings);
+    let mut facts = serde_json::Map::new();
+    facts.insert(READING.to_owned(), numbers::proof(&charts));
     let results = charts
         .into_iter()
         .map(|chart| chart.result(&names))
@@ -92,6 +97,7 @@ pub fn read(bytes: &[u8]) -> Result<ResultFile, FormatError> {
         origin: Origin {
             format: Format::PtsPage.name().to_owned(),
             address: page.address.map(str::to_owned),
+            facts,
             ..Origin::default()
         },
         warnings,

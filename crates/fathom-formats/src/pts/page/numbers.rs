@@ -284,6 +284,42 @@ impl Known {
     }
 }
 
+/// How far a page could be read, in numbers.
+pub(super) fn proof(charts: &[Chart]) -> serde_json::Value {
+    let values = |chart: &Chart| match chart.kind {
+        axis::Kind::Boxes => chart.boxes.len(),
+        axis::Kind::Bars => chart
+            .values
+            .iter()
+            .filter(|(text, _)| !text.is_empty())
+            .count(),
+    };
+    let doubts = |chart: &Chart| {
+        chart
+            .values
+            .iter()
+            .filter(|(_, doubt)| doubt.is_some())
+            .count()
+    };
+    let axes = charts.iter().filter(|chart| axis_follows(chart)).count();
+    serde_json::json!({
+        "values": charts.iter().map(values).sum::<usize>(),
+        "uncertain_values": charts.iter().map(doubts).sum::<usize>(),
+        "charts": charts.len(),
+        "axes_that_follow": axes,
+    })
+}
+
+/// Whether the labels along an axis are those its largest value asks for.
+fn axis_follows(chart: &Chart) -> bool {
+    let numbers = chart.values.iter().map(|(text, _)| text);
+    let numbers = numbers.chain(chart.boxes.iter().map(|[_, _, max]| max));
+    let max = numbers
+        .filter_map(|text| text.parse::<f64>().ok())
+        .fold(0.0, f64::max);
+    axis::labels(max, chart.kind) == chart.axis
+}
+
 fn doubt(others: &BTreeSet<&String>) -> Option<String> {
     let listed: Vec<&str> = others.iter().take(5).map(|text| text.as_str()).collect();
     (!listed.is_empty()).then(|| {
@@ -295,12 +331,7 @@ fn doubt(others: &BTreeSet<&String>) -> Option<String> {
 }
 
 fn check_boxes(chart: &Chart, place: &str, warnings: &mut Warnings) {
-    let max = chart
-        .boxes
-        .iter()
-        .filter_map(|[_, _, max]| max.parse::<f64>().ok())
-        .fold(0.0, f64::max);
-    if axis::labels(max, chart.kind) != chart.axis {
+    if !axis_follows(chart) {
         warnings.add(place, "the axis is not that of its largest value");
     }
 }
