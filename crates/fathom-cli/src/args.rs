@@ -239,6 +239,9 @@ pub struct ShowArgs {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
+    /// Print wins, losses and means as the Phoronix Test Suite sums results up
+    #[arg(long, conflicts_with = "json")]
+    pub pts_summary: bool,
 }
 
 /// `fathom compare`.
@@ -269,9 +272,37 @@ pub struct CompareArgs {
     /// accounts for the number of comparisons (Holm)
     #[arg(long)]
     pub gate: bool,
+    /// Print wins, losses and means by the rules of the Phoronix Test Suite instead: they mix units,
+    /// know no uncertainty, and count MB/s and IOPS of one run twice
+    #[arg(long, conflicts_with_all = ["gate", "all_pairs", "baseline", "json", "format"])]
+    pub pts_summary: bool,
+    /// How it is written
+    #[arg(
+        short,
+        long,
+        value_name = "FORMAT",
+        default_value = "text",
+        conflicts_with = "json"
+    )]
+    pub format: ComparisonFormat,
+    /// File to write [default: standard output]
+    #[arg(short, long, value_name = "PATH")]
+    pub output: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// How a comparison is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ComparisonFormat {
+    /// For a terminal
+    #[default]
+    Text,
+    /// For issues, wikis and pull requests
+    Markdown,
+    /// A page in one file, with charts
+    Html,
 }
 
 /// `fathom export`.
@@ -291,8 +322,14 @@ pub struct ExportArgs {
     pub chart: Option<String>,
 }
 
+/// What `import` reads, and every command that takes a result.
+const KINDS: &str = "Kinds, told by their content: Fathom's result files; the Phoronix Test Suite's \
+    composite.xml (and active.xml), its text, CSV and JSON exports, the text of OpenBenchmarking.org's \
+    pages; fio's JSON, JSON+, normal and terse output, and its logs.";
+
 /// `fathom import`.
 #[derive(Debug, Args)]
+#[command(after_help = KINDS)]
 pub struct ImportArgs {
     /// Files of any format Fathom reads; the content says which it is
     #[arg(value_name = "FILE", required = true)]

@@ -64,6 +64,12 @@ pub const FORMATS: &[ExportFormat] = &[
         write: |file| one(fathom_report::text::show(file, ShowOptions::default())),
     },
     ExportFormat {
+        name: "markdown",
+        extension: "md",
+        help: "tables for issues, wikis and pull requests",
+        write: |file| one(fathom_report::markdown(file)),
+    },
+    ExportFormat {
         name: "csv",
         extension: "csv",
         help: "one row a trial, every row complete",

@@ -234,7 +234,13 @@ impl From<ModelError> for Failure {
             ModelError::Unknown { .. } | ModelError::NameTaken { .. } => Exit::Usage,
             _ => Exit::Failed,
         };
-        Self::from_text(exit, &error.to_string())
+        let failure = Self::from_text(exit, &error.to_string());
+        match &error {
+            ModelError::DifferentMachines { system, .. } => failure.detail(format!(
+                "give one of them another name: fathom edit RESULT --rename-system \"{system}=NEW\""
+            )),
+            _ => failure,
+        }
     }
 }
 

@@ -13,6 +13,7 @@
 mod anchors;
 mod certainty;
 mod clean;
+mod counterparts;
 mod explain;
 #[cfg(feature = "export")]
 pub mod export;
@@ -22,6 +23,7 @@ mod markdown;
 mod markup;
 mod number;
 mod overview;
+mod reading;
 mod sayings;
 pub mod svg;
 pub mod text;

@@ -6,11 +6,12 @@ use fathom_model::compare::Comparison;
 use fathom_model::{Direction, Level, ResultFile};
 
 use crate::clean;
+use crate::counterparts;
 use crate::number::{count, push_percent, push_value, significant};
 use crate::sayings::Said;
 use crate::text::{
-    PERCENTILES, counts_text, label_of, other_text, overall_text, percentile_text, ratio_text,
-    remarks_of, target_text,
+    PERCENTILES, counts_text, judged_arms, label_of, other_text, overall_text, percentile_text,
+    ratio_text, remarks_of, target_text, unjudged_text,
 };
 use crate::view::{Block, Row, View};
 
@@ -69,7 +70,8 @@ pub fn markdown_comparison(comparison: &Comparison) -> String {
         }
         out.push('\n');
     }
-    for (place, summary) in comparison.summaries.iter().enumerate() {
+    for place in judged_arms(comparison) {
+        let summary = &comparison.summaries[place];
         let (arm, baseline) = (&comparison.arms[place + 1], &comparison.arms[0]);
         push_heading(&mut out, 2, &format!("{arm} against {baseline}"));
         let text = format!(
@@ -80,7 +82,42 @@ pub fn markdown_comparison(comparison: &Comparison) -> String {
         push_paragraph(&mut out, &text);
         push_comparison_table(&mut out, comparison, place);
     }
+    if let Some(text) = unjudged_text(comparison) {
+        push_paragraph(&mut out, &text);
+    }
+    push_counterparts(&mut out, comparison);
+    if !comparison.unmatched.is_empty() {
+        push_heading(&mut out, 2, "Only in some");
+        for result in &comparison.unmatched {
+            let text = format!("{}: {}", result.label, result.arms.join(", "));
+            push_item(&mut out, &text);
+        }
+        out.push('\n');
+    }
     out
+}
+
+fn push_counterparts(out: &mut String, comparison: &Comparison) {
+    let groups = counterparts::groups(comparison);
+    if groups.is_empty() {
+        return;
+    }
+    push_heading(out, 2, counterparts::HEADING);
+    push_paragraph(out, counterparts::REASON);
+    for group in &groups {
+        push_heading(out, 3, &group.title);
+        let head = ["System", "Value", "To the baseline", "Measured by"].map(str::to_owned);
+        push_head(out, &head, &[1, 2]);
+        for line in &group.lines {
+            let cells = [&line.name, &line.value, &line.ratio, &line.by];
+            push_row(out, &cells.map(String::clone));
+        }
+        out.push('\n');
+        if !group.differences.is_empty() {
+            push_item(out, &format!("not equal: {}", group.differences.join(", ")));
+            out.push('\n');
+        }
+    }
 }
 
 fn push_comparison_table(out: &mut String, comparison: &Comparison, place: usize) {

@@ -19,7 +19,9 @@ pub use summary::summary;
 
 pub(crate) use bars::other_text;
 pub(crate) use columns::fit;
-pub(crate) use comparison::{counts_text, label_of, overall_text, ratio_text, remarks_of};
+pub(crate) use comparison::{
+    counts_text, judged_arms, label_of, overall_text, ratio_text, remarks_of, unjudged_text,
+};
 pub(crate) use header::target_text;
 pub(crate) use latency::{PERCENTILES, percentile_text};
 

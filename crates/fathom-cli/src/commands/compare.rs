@@ -1,14 +1,16 @@
 //! `fathom compare`.
 
+use fathom_base::files::write_atomic;
 use fathom_model::compare::{
     Arm, CompareOptions, Comparison, InvalidEntries, MetricChoice, compare as compare_arms,
 };
-use fathom_model::nearest;
+use fathom_model::merge::{Edit, edit, merge};
+use fathom_model::{ResultFile, nearest};
 use fathom_stats::compare::{Adjustment, Answer, CompareRule};
 use fathom_store::Store;
 
 use super::show;
-use crate::args::CompareArgs;
+use crate::args::{CompareArgs, ComparisonFormat};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -31,6 +33,11 @@ pub fn compare(
     let load = |text: &String| results::load(&store, text);
     let loaded: Vec<Loaded> = args.results.iter().map(load).collect::<Result<_, _>>()?;
     let sides = sides(args, &loaded)?;
+    if args.pts_summary {
+        let file = together(&sides, &loaded)?;
+        give(args, printer, show::pts_summary(&file, settings.look))?;
+        return Ok(Exit::Good);
+    }
     let baseline = baseline(args, &sides)?;
     let options = options(args)?;
     let comparisons: Vec<Comparison> = match args.all_pairs {
@@ -39,23 +46,77 @@ pub fn compare(
             .collect(),
         false => vec![against(&sides, baseline, options)],
     };
-    match (args.json, comparisons.as_slice()) {
-        (true, [one]) => printer.json(one)?,
-        (true, all) => printer.json(all)?,
-        (false, all) => {
-            let look = show::options(settings.look);
-            let texts: Vec<String> = all
-                .iter()
-                .map(|one| fathom_report::text::comparison(one, look))
-                .collect();
-            printer.data(&texts.join("\n"))?;
-        }
+    match args.json {
+        true => give(args, printer, json(&comparisons)?)?,
+        false => give(args, printer, written(args, &comparisons, settings)?)?,
     }
     Ok(if args.gate {
         gate(&comparisons)
     } else {
         Exit::Good
     })
+}
+
+/// All comparisons as they were asked for.
+fn written(
+    args: &CompareArgs,
+    comparisons: &[Comparison],
+    settings: &Settings,
+) -> Result<String, Failure> {
+    let joined = |write: &dyn Fn(&Comparison) -> String| {
+        let texts: Vec<String> = comparisons.iter().map(write).collect();
+        texts.join("\n")
+    };
+    let look = show::options(settings.look);
+    match (args.format, comparisons) {
+        (ComparisonFormat::Text, _) => {
+            Ok(joined(&|one| fathom_report::text::comparison(one, look)))
+        }
+        (ComparisonFormat::Markdown, _) => Ok(joined(&fathom_report::markdown_comparison)),
+        (ComparisonFormat::Html, [one]) => Ok(fathom_report::html_comparison(one)),
+        (ComparisonFormat::Html, _) => Err(Failure::usage(
+            "--format html holds one comparison, and --all-pairs gives several",
+        )
+        .detail("export the result itself (fathom export), or choose text or markdown")),
+    }
+}
+
+fn json(comparisons: &[Comparison]) -> Result<String, Failure> {
+    let text = match comparisons {
+        [one] => serde_json::to_string_pretty(one),
+        all => serde_json::to_string_pretty(all),
+    };
+    text.map_err(|error| Failure::new(Exit::Bug, format!("encode as JSON: {error}")))
+}
+
+/// To the file that was named, else to standard output.
+fn give(args: &CompareArgs, printer: &Printer, text: String) -> Result<(), Failure> {
+    match &args.output {
+        None => printer.data(&text),
+        Some(path) => {
+            write_atomic(path, text.as_bytes())?;
+            printer.words(&format!("wrote {}", path.display()));
+            Ok(())
+        }
+    }
+}
+
+/// The systems that take part in one file, for rules that know only files.
+fn together(sides: &[Side<'_>], loaded: &[Loaded]) -> Result<ResultFile, Failure> {
+    let mut parts = Vec::with_capacity(loaded.len());
+    for result in loaded {
+        let is_wanted = |name: &str| {
+            let mut sides = sides.iter();
+            sides.any(|side| std::ptr::eq(side.loaded, result) && side.system == name)
+        };
+        let systems = result.file.systems.iter();
+        let dropped: Vec<Edit> = systems
+            .filter(|system| !is_wanted(&system.identifier))
+            .map(|system| Edit::DropSystem(system.identifier.clone()))
+            .collect();
+        parts.push(edit(&result.file, &dropped)?);
+    }
+    Ok(merge(&parts.iter().collect::<Vec<_>>())?)
 }
 
 /// A system under the name it is shown by.

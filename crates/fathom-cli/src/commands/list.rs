@@ -25,7 +25,15 @@ struct Lists {
     #[serde(skip_serializing_if = "Option::is_none")]
     unfinished: Option<Vec<RunRow>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    references: Option<Vec<&'static str>>,
+    references: Option<Vec<ReferenceRow>>,
+}
+
+#[derive(Serialize)]
+struct ReferenceRow {
+    name: &'static str,
+    title: String,
+    systems: usize,
+    results: usize,
 }
 
 #[derive(Serialize)]
@@ -69,14 +77,28 @@ pub fn list(args: &ListArgs, settings: &Settings, printer: &Printer) -> Result<E
         lists.unfinished = Some(store.runs()?.into_iter().map(run_row).collect());
     }
     if wants(Listing::References) {
-        let references = fathom_formats::references().iter();
-        lists.references = Some(references.map(|(name, _)| *name).collect());
+        lists.references = Some(references()?);
     }
     match args.json {
         true => printer.json(&lists)?,
         false => printer.data(&text(&lists, settings))?,
     }
     Ok(Exit::Good)
+}
+
+fn references() -> Result<Vec<ReferenceRow>, Failure> {
+    let row = |(name, bytes): &(&'static str, &[u8])| {
+        // They are part of the binary.
+        let file = fathom_formats::native::read(bytes)
+            .map_err(|error| Failure::new(Exit::Bug, format!("reference {name}: {error}")))?;
+        Ok(ReferenceRow {
+            name,
+            title: file.title,
+            systems: file.systems.len(),
+            results: file.results.len(),
+        })
+    };
+    fathom_formats::references().iter().map(row).collect()
 }
 
 fn suites(suites: &Suites) -> Vec<SuiteRow> {
@@ -132,7 +154,10 @@ fn text(lists: &Lists, settings: &Settings) -> String {
         sections.push(("unfinished", rows));
     }
     if let Some(references) = &lists.references {
-        let rows = references.iter().map(|name| vec![(*name).to_owned()]);
+        let rows = references.iter().map(|of| {
+            let (systems, results) = (counted(of.systems, "system"), counted(of.results, "result"));
+            vec![of.name.to_owned(), of.title.clone(), format!("{systems}, {results}")]
+        });
         sections.push(("references", rows.collect()));
     }
     if let [(_, rows)] = sections.as_slice() {

@@ -1,5 +1,6 @@
 //! `fathom show` and `fathom explain`.
 
+use fathom_model::ResultFile;
 use fathom_report::text::ShowOptions;
 use fathom_store::Store;
 
@@ -14,14 +15,22 @@ use crate::settings::Settings;
 pub fn show(args: &ShowArgs, settings: &Settings, printer: &Printer) -> Result<Exit, Failure> {
     let store = Store::new(settings.data()?);
     let loaded = results::load(&store, &args.result)?;
-    match args.json {
-        true => printer.bytes(&fathom_formats::native::write(&loaded.file))?,
-        false => printer.data(&fathom_report::text::show(
+    match (args.json, args.pts_summary) {
+        (true, _) => printer.bytes(&fathom_formats::native::write(&loaded.file))?,
+        (_, true) => printer.data(&pts_summary(&loaded.file, settings.look))?,
+        _ => printer.data(&fathom_report::text::show(
             &loaded.file,
             options(settings.look),
         ))?,
     }
     Ok(Exit::Good)
+}
+
+/// Wins, losses and means, then the sentences, as the Phoronix Test Suite prints them.
+pub fn pts_summary(file: &ResultFile, look: Look) -> String {
+    let mut text = fathom_report::text::pts_stats(file, look.columns);
+    text.push_str(&fathom_report::text::pts_executive_summary(file));
+    text
 }
 
 /// Says why results are suspect or invalid.

@@ -61,7 +61,8 @@ fn what_newer_versions_wrote_into_a_result_survives_showing_it() {
 fn a_public_result_is_there_under_its_name() {
     let Some(bench) = Bench::new() else { return };
     let listed = bench.run(&["list", "references"]).expect(0);
-    for name in listed.stdout.lines() {
+    for line in listed.stdout.lines() {
+        let name = line.split_whitespace().next().unwrap();
         let shown = bench.run(&["show", name]).expect(0);
         assert!(shown.stdout.contains("SQLite"), "{}", shown.stdout);
     }

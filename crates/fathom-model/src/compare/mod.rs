@@ -14,8 +14,12 @@ use crate::conditions::{Condition, conditions_of};
 use crate::result::{Direction, Entry, Metric, ResultFile, ResultRecord};
 use crate::verdict::Level;
 
+mod counterpart;
 #[cfg(test)]
 mod tests;
+mod work;
+
+pub use counterpart::{Counted, Counterpart};
 
 /// One side of a comparison: a system in a file, under the name it is shown by.
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +89,8 @@ pub struct Comparison {
     /// Results without a partner, with the arms that have them: a different workload gets no
     /// answer.
     pub unmatched: Vec<Unmatched>,
+    /// Results of the same work under different implementations: side by side, without an answer.
+    pub counterparts: Vec<Counterpart>,
     /// One for each contender.
     pub summaries: Vec<Summary>,
     /// The margin, confidence and power the answers were given with.
@@ -209,11 +215,13 @@ pub fn compare(baseline: Arm<'_>, contenders: &[Arm<'_>], options: CompareOption
         .enumerate()
         .map(|(index, arm)| summary(arm.label, &rows, index, options.rule))
         .collect();
+    let counterparts = counterpart::Counterparts::of(&arms, options.metrics);
     Comparison {
         arms: arms.iter().map(|arm| arm.label.to_owned()).collect(),
         conditions,
         equal_conditions,
-        unmatched: unmatched(&arms, &tables),
+        unmatched: unmatched(&arms, &tables, &counterparts),
+        counterparts: counterparts.rows,
         rows,
         summaries,
         rule: options.rule,
@@ -524,13 +532,17 @@ fn as_improvement(ratio: stats::LogRatio, row: &Row) -> stats::LogRatio {
     }
 }
 
-fn unmatched(arms: &[Arm<'_>], tables: &[Table<'_>]) -> Vec<Unmatched> {
+fn unmatched(
+    arms: &[Arm<'_>],
+    tables: &[Table<'_>],
+    counterparts: &counterpart::Counterparts,
+) -> Vec<Unmatched> {
     let mut list: Vec<(Key<'_>, Unmatched)> = Vec::new();
-    for (arm, table) in arms.iter().zip(tables) {
+    for (index, (arm, table)) in arms.iter().zip(tables).enumerate() {
         for (key, found) in &table.results {
             let in_baseline = tables[0].get(key).is_some();
             let in_contender = tables[1..].iter().any(|other| other.get(key).is_some());
-            if in_baseline && in_contender {
+            if in_baseline && in_contender || counterparts.has(index, key.0) {
                 continue;
             }
             match list.iter_mut().find(|(known, _)| known == key) {

@@ -251,3 +251,94 @@ fn the_samples_of_a_repeated_system_are_pooled() {
         .ratio;
     assert!((ratio - 1.044604).abs() < 1e-6, "{ratio}");
 }
+
+/// A case of `pts/fio` with bandwidth and IOPS, as an importer makes it.
+fn imported_fio(system: &str, mb: f64, iops: f64) -> ResultFile {
+    let mut file = file(
+        system,
+        &[
+            ("old", "MB/s", HIGHER, &[mb]),
+            ("old", "IOPS", HIGHER, &[iops]),
+        ],
+    );
+    file.cases.truncate(1);
+    let case = &mut file.cases[0];
+    case.test = "fio".into();
+    case.implementation = Implementation {
+        kind: ImplementationKind::Imported,
+        name: "Flexible IO Tester".into(),
+        version: "3.36".into(),
+    };
+    case.options = [
+        ("type", "Sequential Read"),
+        ("engine", "IO_uring"),
+        ("direct", "Yes"),
+        ("block-size", "2MB"),
+        ("job-count", "1"),
+    ]
+    .into_iter()
+    .collect();
+    for (record, id) in file.results.iter_mut().zip(["bandwidth", "iops"]) {
+        record.metric.id = id.into();
+        record.metric.is_primary = id == "bandwidth";
+        record.entries[0].samples.clear();
+    }
+    file
+}
+
+/// The same work, measured by Fathom for a shorter time.
+fn native_io(system: &str, mb: f64) -> ResultFile {
+    let mut file = file(system, &[("new", "MB/s", HIGHER, &[mb])]);
+    let mut options = Options::default();
+    for option in crate::definition::io::options() {
+        options.set(option.name, option.default.clone());
+    }
+    for (name, value) in [
+        ("rw", "read"),
+        ("block-size", "2MiB"),
+        ("depth", "64"),
+        ("engine", "io_uring"),
+        ("direct", "yes"),
+        ("ramp", "5s"),
+        ("cursor", "own"),
+        ("submit-batch", "1"),
+        ("force-async", "4"),
+        ("fixed-buffers", "no"),
+        ("fixed-files", "no"),
+    ] {
+        options.set(name, value);
+    }
+    file.cases[0].options = options;
+    file.results[0].metric.id = "bandwidth".into();
+    file
+}
+
+#[test]
+fn the_same_work_by_another_implementation_stands_beside_without_an_answer() {
+    let (ours, theirs) = (
+        native_io("here", 1048.576),
+        imported_fio("there", 500.0, 250.0),
+    );
+    let compared = against(&ours, &theirs, CompareOptions::default());
+    assert!(compared.rows.is_empty());
+    assert!(compared.unmatched.is_empty(), "{:?}", compared.unmatched);
+    let [pair] = compared.counterparts.as_slice() else {
+        panic!("{:?}", compared.counterparts);
+    };
+    assert_eq!(pair.differences, ["runtime 5s and 1m"]);
+    assert_eq!(pair.contender.implementation, "Flexible IO Tester 3.36");
+    // What fio 3 prints as MiB/s the profile calls MB/s.
+    assert_eq!(pair.baseline.cell.value, Some(1000.0));
+    assert!(pair.baseline.converted.is_some() && pair.contender.converted.is_none());
+    assert_eq!(pair.ratio, Some(0.5));
+    let turned = against(&theirs, &ours, CompareOptions::default());
+    assert_eq!(turned.counterparts[0].ratio, Some(2.0));
+    assert_eq!(turned.counterparts[0].differences, ["runtime 1m and 5s"]);
+}
+
+#[test]
+fn what_is_matched_as_it_is_needs_no_counterpart() {
+    let (a, b) = (native_io("a", 1000.0), native_io("b", 1100.0));
+    let compared = against(&a, &b, CompareOptions::default());
+    assert_eq!((compared.rows.len(), compared.counterparts.len()), (1, 0));
+}

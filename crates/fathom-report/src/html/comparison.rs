@@ -6,9 +6,12 @@ use fathom_stats::compare::{Answer, Direction};
 use super::put::{Text, put};
 use super::{push_document_end, push_document_start};
 use crate::clean;
+use crate::counterparts;
 use crate::number::{push_percent, significant};
 use crate::svg::{Medium, Ratio, push_forest};
-use crate::text::{counts_text, label_of, overall_text, ratio_text, remarks_of};
+use crate::text::{
+    counts_text, judged_arms, label_of, overall_text, ratio_text, remarks_of, unjudged_text,
+};
 
 /// A comparison as an HTML page in one file: the conditions that differ, and for every contender
 /// the answer over all cases, the ratios with their intervals as a chart, and a table of all
@@ -24,9 +27,13 @@ pub fn html_comparison(comparison: &Comparison) -> String {
         "</h1></header><main>"
     );
     push_conditions(&mut out, comparison);
-    for place in 0..comparison.summaries.len() {
+    for place in judged_arms(comparison) {
         push_contender(&mut out, comparison, place);
     }
+    if let Some(text) = unjudged_text(comparison) {
+        put!(&mut out, "<p>", Text(&text), ".</p>");
+    }
+    push_counterparts(&mut out, comparison);
     push_unmatched(&mut out, comparison);
     put!(
         &mut out,
@@ -248,6 +255,62 @@ fn push_table_row(out: &mut String, comparison: &Comparison, row: &Row, place: u
     }
     let remarks = remarks_of(comparison, row, place).join("; ");
     put!(out, "</td><td class=\"t\">", Text(&remarks), "</td></tr>");
+}
+
+fn push_counterparts(out: &mut String, comparison: &Comparison) {
+    let groups = counterparts::groups(comparison);
+    if groups.is_empty() {
+        return;
+    }
+    put!(
+        out,
+        "<h2 id=\"counterparts\">",
+        Text(&capitalised(counterparts::HEADING)),
+        "</h2><p>",
+        counterparts::REASON,
+        "</p>"
+    );
+    for group in &groups {
+        push_counterpart_table(out, group);
+    }
+}
+
+fn push_counterpart_table(out: &mut String, group: &counterparts::Group) {
+    put!(
+        out,
+        "<h3>",
+        Text(&group.title),
+        "</h3><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"",
+        Text(&group.title),
+        "\"><table><thead><tr><th scope=\"col\">System</th><th scope=\"col\" class=\"n\">Value</th>",
+        "<th scope=\"col\" class=\"n\">To the baseline</th><th scope=\"col\">Measured by</th></tr>",
+        "</thead><tbody>"
+    );
+    for line in &group.lines {
+        put!(
+            out,
+            "<tr><th scope=\"row\">",
+            Text(&line.name),
+            "</th><td class=\"n\">",
+            Text(&line.value),
+            "</td><td class=\"n\">",
+            Text(&line.ratio),
+            "</td><td class=\"t\">",
+            Text(&line.by),
+            "</td></tr>"
+        );
+    }
+    put!(out, "</tbody></table></div>");
+    if !group.differences.is_empty() {
+        let text = group.differences.join(", ");
+        put!(out, "<p class=\"sub\">Not equal: ", Text(&text), ".</p>");
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(characters).collect()
 }
 
 fn push_unmatched(out: &mut String, comparison: &Comparison) {

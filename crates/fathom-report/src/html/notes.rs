@@ -2,6 +2,7 @@
 
 use super::Page;
 use super::put::{Text, put};
+use crate::reading::reading_text;
 
 pub(super) fn push(out: &mut String, page: &Page<'_>) {
     push_absent(out, page);
@@ -75,6 +76,9 @@ fn push_warnings(out: &mut String, page: &Page<'_>) {
     };
     if let Some(address) = &origin.address {
         put!(out, "<p class=\"sub\">Published as ", Text(address), "</p>");
+    }
+    if let Some(text) = reading_text(page.view.file) {
+        put!(out, "<p class=\"sub\">", Text(&text), ".</p>");
     }
     if origin.warnings.is_empty() {
         return;

@@ -6,6 +6,7 @@ use super::Page;
 use super::put::{Markup, Text, put};
 use crate::number::{push_percent, push_rounded, significant};
 use crate::overview::{Cell, Overview, Standing, heat};
+use crate::svg::push_datum;
 use crate::text::percentile_text;
 
 pub(super) fn push(out: &mut String, page: &Page<'_>) {
@@ -121,7 +122,8 @@ fn push_scores(out: &mut String, page: &Page<'_>) {
         out,
         "<p>Over all cases, one weight each, as geometric mean of the improvements over <b>",
         Text(baseline),
-        "</b>. A system is first in a result only when its lead is outside the uncertainty.</p>",
+        "</b>; its interval needs the spread of every value. A system is first in a result only when its lead is ",
+        "outside the uncertainty.</p>",
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Over all cases\"><table>",
         "<thead><tr><th scope=\"col\">System</th><th scope=\"col\" class=\"n\">Geometric mean</th>",
         "<th scope=\"col\" class=\"n\">95 % interval</th><th scope=\"col\" class=\"n\">Cases</th>",
@@ -147,6 +149,8 @@ fn push_scores(out: &mut String, page: &Page<'_>) {
             push_rounded(out, estimate.low, 3);
             put!(out, " to ");
             push_rounded(out, estimate.high, 3);
+        } else if place > 0 && score.cases > 0 {
+            put!(out, "not known");
         }
         put!(
             out,
@@ -254,11 +258,17 @@ fn push_cell(out: &mut String, cell: Option<&Cell>) {
     put!(
         out,
         if cell.standing == Standing::First {
-            " f\">"
+            " f"
         } else {
-            "\">"
+            ""
         }
     );
+    // For ratios of cells the two or three digits that are shown are too few.
+    if share != 1.0 {
+        put!(out, "\" data-x=\"");
+        push_datum(out, share);
+    }
+    put!(out, "\">");
     push_share(out, share);
     put!(
         out,

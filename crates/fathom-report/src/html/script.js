@@ -58,7 +58,7 @@ const charts = all("svg.bars").map(svg => {
 const boxes = all("svg.boxes").map(svg => all("g.row", svg));
 const heat = document.querySelector(".heat"), heatRows = heat ? all("tbody tr", heat) : [];
 for (const tr of heatRows) {
-  tr.cells_ = all("td", tr).slice(1).map(td => ({ td, text: td.textContent, look: td.className, x: parseFloat(td.textContent) }));
+  tr.cells_ = all("td", tr).slice(1).map(td => ({ td, text: td.textContent, look: td.className, x: parseFloat(td.dataset.x || td.textContent) }));
 }
 const sections = all("section.r").map((s, i) => {
   const text = all("h3,p.sub", s).map(e => e.textContent).join(" ").toLowerCase();
@@ -121,7 +121,7 @@ function drawRow(r, scale, base) {
   const low = scale.place(r.x - r.h), high = scale.place(r.x + r.h), edge = Math.max(at, r.frame ? high : 0);
   if (r.frame) set(r.frame, { x: pct(low), width: pct(high - low) });
   r.text.textContent = base ? digits(r.x, 4) : r.shown;
-  set(r.text, { x: pct(edge) });
+  set(r.text, { x: pct(edge), dx: scale.log ? 10 : 6 });
 }
 function drawHeat() {
   if (!heat) return;

@@ -146,7 +146,7 @@ fn push_common(out: &mut String, page: &Page<'_>) {
     if several {
         put!(
             out,
-            "<details><summary>",
+            "<details class=\"same\"><summary>",
             common.len(),
             " conditions are the same for all</summary>"
         );

@@ -126,10 +126,10 @@ pub(super) fn push_marks(canvas: &mut Canvas<'_>, scale: &Scale, plot: f64, top:
     for mark in &scale.marks {
         let place = mark.place * plot;
         canvas.line("g", place, place, top, bottom);
-        let anchor = if place > 0.97 {
-            Anchor::End
-        } else {
-            Anchor::Middle
+        let anchor = match place {
+            place if place > 0.97 => Anchor::End,
+            place if place < 0.03 => Anchor::Start,
+            _ => Anchor::Middle,
         };
         canvas.text("k", place, bottom + 14.0, anchor, &mark.text);
     }
@@ -192,7 +192,7 @@ fn push_row(
 }
 
 /// A number for the script, in few digits.
-fn push_datum(out: &mut String, value: f64) {
+pub(crate) fn push_datum(out: &mut String, value: f64) {
     let magnitude = value.abs();
     if magnitude == 0.0 || (1e-3..1e9).contains(&magnitude) {
         let start = out.len();
@@ -241,7 +241,12 @@ fn push_bar(
     }
     let mut text = String::with_capacity(12);
     push_value(&mut text, value, block.decimals);
-    canvas.text_beside("n val", text_at, 6.0, middle + 4.0, Anchor::Start, &text);
+    // A dot is wider than the end of a bar.
+    let beside = match scale.kind {
+        ScaleKind::Linear => 6.0,
+        ScaleKind::Logarithmic => 10.0,
+    };
+    canvas.text_beside("n val", text_at, beside, middle + 4.0, Anchor::Start, &text);
 }
 
 fn push_failure(canvas: &mut Canvas<'_>, block: &Block<'_>, row: &Row<'_>, rows: &Rows) {

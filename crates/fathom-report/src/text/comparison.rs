@@ -10,6 +10,7 @@ use super::ShowOptions;
 use super::columns::{fit, push_left, push_right, push_wrapped, width};
 use super::style::Tone;
 use crate::clean;
+use crate::counterparts::{self, Line as CounterpartLine};
 use crate::number::{push_percent, rounded, significant};
 
 /// Widest column of case names; longer ones stand on a line of their own.
@@ -25,20 +26,102 @@ const ANSWER: usize = 11;
 pub fn comparison(comparison: &Comparison, options: ShowOptions) -> String {
     let mut out = String::with_capacity(1024 + comparison.rows.len() * 256);
     push_conditions(&mut out, comparison, options);
-    for place in 0..comparison.summaries.len() {
+    for place in judged_arms(comparison) {
         out.push('\n');
         push_contender(&mut out, comparison, place, options);
     }
-    if comparison.rows.is_empty() {
-        out.push_str("\nthere is nothing to compare: no result is in two of them\n");
-    }
+    push_unjudged(&mut out, comparison, options);
+    push_counterparts(&mut out, comparison, options);
     push_unmatched(&mut out, comparison, options);
     super::show::trim_line_ends(&mut out);
     out
 }
 
+/// Places of the contenders that have a result of the baseline's.
+pub(crate) fn judged_arms(comparison: &Comparison) -> Vec<usize> {
+    let has_cell = |place: &usize| {
+        let mut contenders = comparison.rows.iter().map(|row| &row.contenders[*place]);
+        contenders.any(|contender| contender.cell.is_some())
+    };
+    (0..comparison.summaries.len()).filter(has_cell).collect()
+}
+
+/// Says of which contenders no result is the baseline's; `None` when that is true of none.
+pub(crate) fn unjudged_text(comparison: &Comparison) -> Option<String> {
+    let judged = judged_arms(comparison);
+    let others: Vec<&str> = (0..comparison.summaries.len())
+        .filter(|place| !judged.contains(place))
+        .map(|place| comparison.arms[place + 1].as_str())
+        .collect();
+    let baseline = &comparison.arms[0];
+    let text = match (judged.is_empty(), others.is_empty()) {
+        (_, true) => return None,
+        (true, _) if comparison.counterparts.is_empty() => {
+            format!("there is nothing to compare: no other has a result of {baseline}")
+        }
+        (true, _) => {
+            format!("there is nothing to judge: no other has a result of {baseline} as it is")
+        }
+        (false, _) => format!("without any result of {baseline}: {}", others.join(", ")),
+    };
+    Some(clean::line(&text))
+}
+
+fn push_unjudged(out: &mut String, comparison: &Comparison, options: ShowOptions) {
+    if let Some(text) = unjudged_text(comparison) {
+        out.push('\n');
+        push_wrapped(out, &text, 0, 2, options.columns());
+        out.push('\n');
+    }
+}
+
+fn push_counterparts(out: &mut String, comparison: &Comparison, options: ShowOptions) {
+    let groups = counterparts::groups(comparison);
+    if groups.is_empty() {
+        return;
+    }
+    out.push('\n');
+    options
+        .style()
+        .push_str(out, Tone::Strong, counterparts::HEADING);
+    out.push('\n');
+    push_wrapped(out, counterparts::REASON, 0, 0, options.columns());
+    out.push('\n');
+    let lines = || groups.iter().flat_map(|group| &group.lines);
+    let most =
+        |of: fn(&CounterpartLine) -> &str| lines().map(|line| width(of(line))).max().unwrap_or(0);
+    let name_width = most(|line| &line.name).min(MOST_LABEL);
+    let (value_width, ratio_width) = (most(|line| &line.value), most(|line| &line.ratio));
+    for group in &groups {
+        push_wrapped(out, &group.title, 0, 2, options.columns());
+        out.push('\n');
+        for line in &group.lines {
+            out.push_str("  ");
+            push_left(out, &fit(&line.name, name_width), name_width);
+            push_right(out, &line.value, value_width + 2);
+            push_right(out, &line.ratio, ratio_width + 2);
+            out.push_str("  ");
+            let start = name_width + value_width + ratio_width + 8;
+            push_wrapped(out, &line.by, start, start, options.columns());
+            out.push('\n');
+        }
+        if !group.differences.is_empty() {
+            let text = format!("not equal: {}", group.differences.join(", "));
+            out.push_str("  ^ ");
+            push_wrapped(out, &clean::line(&text), 4, 4, options.columns());
+            out.push('\n');
+        }
+    }
+}
+
+/// From so many arms on conditions name them by number.
+const MANY_ARMS: usize = 5;
+
 fn push_conditions(out: &mut String, comparison: &Comparison, options: ShowOptions) {
     let columns = options.columns();
+    if comparison.arms.len() >= MANY_ARMS {
+        push_numbered_arms(out, comparison, options);
+    }
     let names: Vec<String> = comparison
         .conditions
         .iter()
@@ -72,6 +155,10 @@ fn push_conditions(out: &mut String, comparison: &Comparison, options: ShowOptio
         push_wrapped(out, &text, name_width + 4, name_width + 4, columns);
         out.push('\n');
     }
+    push_equal_conditions(out, comparison, options);
+}
+
+fn push_equal_conditions(out: &mut String, comparison: &Comparison, options: ShowOptions) {
     let equal = comparison.equal_conditions;
     let text = match (comparison.conditions.is_empty(), equal) {
         (true, 0) => "none is known".to_owned(),
@@ -85,20 +172,60 @@ fn push_conditions(out: &mut String, comparison: &Comparison, options: ShowOptio
     out.push('\n');
 }
 
-/// `none: A, B; mq-deadline: C`.
+fn push_numbered_arms(out: &mut String, comparison: &Comparison, options: ShowOptions) {
+    let arms = &comparison.arms;
+    let number_width = arms.len().to_string().len();
+    options.style().push_str(out, Tone::Strong, "systems");
+    out.push('\n');
+    for (place, arm) in arms.iter().enumerate() {
+        let role = if place == 0 { " (baseline)" } else { "" };
+        let name = clean::line(&format!("{arm}{role}"));
+        out.push_str("  ");
+        push_right(out, &(place + 1).to_string(), number_width);
+        out.push_str("  ");
+        push_wrapped(
+            out,
+            &name,
+            number_width + 4,
+            number_width + 4,
+            options.columns(),
+        );
+        out.push('\n');
+    }
+    out.push('\n');
+}
+
+/// `none: A, B; mq-deadline: C`, or by number: `1-2: none; 3: mq-deadline`.
 fn grouped(values: &[String], arms: &[String]) -> String {
-    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (value, arm) in values.iter().zip(arms) {
+    let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
+    for (place, value) in values.iter().enumerate() {
         match groups.iter_mut().find(|(known, _)| known == value) {
-            Some((_, names)) => names.push(arm),
-            None => groups.push((value, vec![arm])),
+            Some((_, places)) => places.push(place),
+            None => groups.push((value, vec![place])),
         }
     }
-    let texts: Vec<String> = groups
-        .iter()
-        .map(|(value, names)| format!("{value}: {}", names.join(", ")))
-        .collect();
+    let text = |(value, places): &(&str, Vec<usize>)| match arms.len() >= MANY_ARMS {
+        true => format!("{}: {value}", ranges(places)),
+        false => {
+            let names: Vec<&str> = places.iter().map(|place| arms[*place].as_str()).collect();
+            format!("{value}: {}", names.join(", "))
+        }
+    };
+    let texts: Vec<String> = groups.iter().map(text).collect();
     clean::line(&texts.join("; "))
+}
+
+/// `1-3, 5` of ascending places 0, 1, 2, 4.
+fn ranges(places: &[usize]) -> String {
+    let runs = places.chunk_by(|a, b| a + 1 == *b);
+    let texts: Vec<String> = runs
+        .filter_map(|run| match run {
+            [] => None,
+            [only] => Some((only + 1).to_string()),
+            [first, .., last] => Some(format!("{}-{}", first + 1, last + 1)),
+        })
+        .collect();
+    texts.join(", ")
 }
 
 /// Widths of the columns of a contender's table.
@@ -298,7 +425,10 @@ pub(crate) fn remarks_of(comparison: &Comparison, row: &Row, place: usize) -> Ve
     if let Some(compared) = &contender.comparison
         && let Answer::CannotTell { more_trials } = compared.answer
     {
-        remarks.push(cannot_tell_text(compared.minimum_detectable, more_trials));
+        remarks.push(match one_of_many_text(comparison, contender) {
+            Some(text) => text,
+            None => cannot_tell_text(compared.minimum_detectable, more_trials),
+        });
     }
     let cells = [
         Some((0, &row.baseline)),
@@ -323,6 +453,20 @@ pub(crate) fn remarks_of(comparison: &Comparison, row: &Row, place: usize) -> Ve
         }
     }
     remarks
+}
+
+/// A ratio whose interval alone would tell, beside so many others that one like it is no surprise.
+fn one_of_many_text(comparison: &Comparison, contender: &Contender) -> Option<String> {
+    let estimate = contender.comparison.as_ref()?.interval.as_ref()?.estimate;
+    let margin = 1.0 + comparison.rule.margin;
+    let is_beyond = estimate.low > margin || estimate.high < 1.0 / margin;
+    let p = contender.p_adjusted.filter(|_| is_beyond)?;
+    Some(format!(
+        "its interval alone would tell, but among {} comparisons one such may be chance (adjusted p \
+         {})",
+        comparison.rows.len(),
+        rounded(p, 3)
+    ))
 }
 
 fn cannot_tell_text(detectable: Option<f64>, more_trials: Option<u32>) -> String {

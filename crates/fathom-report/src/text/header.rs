@@ -8,6 +8,7 @@ use super::ShowOptions;
 use super::columns::{fit, push_left, push_wrapped, width};
 use super::style::Tone;
 use crate::clean;
+use crate::reading::reading_text;
 use crate::view::View;
 
 /// Widest first column.
@@ -36,6 +37,10 @@ pub(super) fn push_header(out: &mut String, view: &View<'_>, options: ShowOption
         [] => {}
         [system] => push_single(out, view, system, options),
         _ => push_several(out, view, options),
+    }
+    if let Some(text) = reading_text(view.file) {
+        push_wrapped(out, &text, 0, 0, columns);
+        out.push('\n');
     }
     let origin = view.file.origin.as_deref();
     let warnings = origin.map_or(0, |origin| origin.warnings.len());

@@ -117,15 +117,16 @@ impl<'a> Tests<'a> {
         }
     }
 
-    /// Results of a test profile: derived and sensor results have no identifier.
+    /// Results of a test profile: derived and sensor results have no identifier. Neither has any
+    /// result of a text export; there all of them count.
     fn tests(&self) -> impl Iterator<Item = &'a ResultRecord> {
-        let has_identifier = |result: &&ResultRecord| {
-            result
-                .pts
-                .as_ref()
-                .is_none_or(|facts| !facts.identifier.is_empty())
+        let has_identifier = |result: &ResultRecord| {
+            let facts = result.pts.as_ref();
+            facts.is_none_or(|facts| !facts.identifier.is_empty())
         };
-        self.file.results.iter().filter(has_identifier)
+        let none_has = !self.file.results.iter().any(has_identifier);
+        let results = self.file.results.iter();
+        results.filter(move |result| none_has || has_identifier(result))
     }
 
     fn bars(&self) -> impl Iterator<Item = &'a ResultRecord> {
