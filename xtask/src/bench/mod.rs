@@ -14,6 +14,7 @@ mod fio;
 mod history;
 mod interface;
 mod ours;
+mod reports;
 mod table;
 
 pub use table::{Goal, Row};
@@ -38,7 +39,7 @@ struct Group {
     measure_all: fn(&Choices, &mut Vec<Row>) -> Result<()>,
 }
 
-const GROUPS: [Group; 2] = [
+const GROUPS: [Group; 3] = [
     Group {
         name: "engine",
         what: "rates, CPU and latency of the I/O engine against fio",
@@ -48,6 +49,11 @@ const GROUPS: [Group; 2] = [
         name: "interface",
         what: "fathom run beyond its trials, fathom show, memory; --build: cold build",
         measure_all: interface::measure_all,
+    },
+    Group {
+        name: "reports",
+        what: "reading, showing, exporting and merging results: user CPU and memory",
+        measure_all: reports::measure_all,
     },
 ];
 
