@@ -94,6 +94,52 @@ impl FreeSlots {
     }
 }
 
+/// How many operations are handed to the kernel at once.
+///
+/// A target that keeps the job waiting gets each operation as soon as it can: handed over in
+/// batches, operations come back in batches, and the target idles in between (measured on a virtio
+/// disk at depth 32: a tenth of the rate). A target that answers at once, such as the page cache,
+/// is limited by the job's own time, and a batch saves that.
+pub(super) struct Batch {
+    pub(super) size: u32,
+    most: u32,
+    adapts: bool,
+    /// Times in a row that nothing had to be waited for.
+    busy: u32,
+}
+
+impl Batch {
+    /// Times in a row without waiting after which batches grow.
+    pub(super) const BUSY: u32 = 16;
+
+    /// `asked` is a size, or 0 for one that adapts.
+    pub(super) fn new(asked: u32, depth: u32) -> Self {
+        Self {
+            size: if asked == 0 { depth } else { asked.min(depth) },
+            most: depth,
+            adapts: asked == 0,
+            busy: 0,
+        }
+    }
+
+    /// Takes in that something came back without waiting.
+    #[inline(always)]
+    pub(super) fn was_busy(&mut self) {
+        self.busy += 1;
+        if self.busy >= Self::BUSY {
+            self.busy = 0;
+            self.size = self.size.saturating_mul(2).min(self.most);
+        }
+    }
+
+    /// Takes in that the job had to wait.
+    #[inline(always)]
+    pub(super) const fn had_to_wait(&mut self) {
+        self.size = 1;
+        self.busy = 0;
+    }
+}
+
 /// State of a job's loop.
 pub(crate) struct Load<'a> {
     shared: &'a Shared,
@@ -222,17 +268,14 @@ impl<'a> Load<'a> {
     pub(crate) fn run<E: Engine>(&mut self, engine: &mut E) -> Result<(), IoError> {
         let options = &self.shared.spec.engine_options;
         let depth = self.slots.len() as u32;
-        let batch = match options.submit_batch {
-            0 => depth,
-            n => n.min(depth),
-        };
+        let mut batch = Batch::new(options.submit_batch, depth);
         let reap_batch = options.reap_batch;
         loop {
             self.learn_window();
             if self.sync_due && self.writes_in_flight == 0 {
                 self.sync_now();
             }
-            let wake_ns = self.fill(engine, batch);
+            let wake_ns = self.fill(engine, batch.size);
             if self.in_flight == 0 {
                 if self.closing && self.again.is_empty() {
                     break;
@@ -243,20 +286,44 @@ impl<'a> Load<'a> {
                 }
             }
             let wait = self.wait_for(wake_ns, reap_batch);
-            if !self.per_io {
-                self.note_resolution();
+            match wait {
+                Wait::For(want) if batch.adapts => {
+                    let came = self.step(engine, Wait::For(0))?;
+                    if came < want {
+                        batch.had_to_wait();
+                        self.step(engine, Wait::For(want - came))?;
+                    } else if came > 0 {
+                        batch.was_busy();
+                    }
+                }
+                wait => {
+                    self.step(engine, wait)?;
+                }
             }
-            if let Err(failed) = engine.step(wait) {
-                return Err(self.call_error(failed.call, failed.source));
-            }
-            if !self.per_io {
-                self.now_ns = self.clock.now();
-            }
-            engine.reap(&mut |slot, result| self.complete(slot, result));
             self.publish();
         }
         self.publish();
         self.failure.take().map_or(Ok(()), Err)
+    }
+
+    /// Submits what is queued, waits, and takes in what came back: the number of operations.
+    #[inline(always)]
+    fn step<E: Engine>(&mut self, engine: &mut E, wait: Wait) -> Result<u32, IoError> {
+        if !self.per_io {
+            self.note_resolution();
+        }
+        if let Err(failed) = engine.step(wait) {
+            return Err(self.call_error(failed.call, failed.source));
+        }
+        if !self.per_io {
+            self.now_ns = self.clock.now();
+        }
+        let mut came = 0;
+        engine.reap(&mut |slot, result| {
+            came += 1;
+            self.complete(slot, result);
+        });
+        Ok(came)
     }
 
     /// Looks at what others decide: the window, a stop, a cancel.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
 use fathom_base::{Bytes, Cancel, Nanos, Percent};
 
+use super::load::Batch;
 use super::{Load, Outcome};
 use crate::buffer::{Buffers, Plan};
 use crate::engine::{Engine, EngineFailure, Op, Queued, Wait};
@@ -77,6 +78,17 @@ struct Ran<F> {
 }
 
 fn run<F: FnMut(usize, &Op) -> i64>(spec: JobSpec, mut engine: Scripted<F>) -> Ran<F> {
+    let (result, left_in_flight, outcome) = run_engine(spec, &mut engine);
+    Ran {
+        result,
+        left_in_flight,
+        outcome,
+        engine,
+    }
+}
+
+/// The result, what is left in flight, and what was measured.
+fn run_engine(spec: JobSpec, engine: &mut impl Engine) -> (Result<(), IoError>, u32, Outcome) {
     let depth = spec.depth;
     let shared = Arc::new(Shared {
         cancel: Cancel::new(),
@@ -94,13 +106,9 @@ fn run<F: FnMut(usize, &Op) -> i64>(spec: JobSpec, mut engine: Scripted<F>) -> R
     let mut load = Load::new(&shared, 0, depth, None, buffers);
     load.fill_buffers();
     load.start(0);
-    let result = load.run(&mut engine);
-    Ran {
-        result,
-        left_in_flight: load.in_flight(),
-        outcome: load.finish(),
-        engine,
-    }
+    let result = load.run(engine);
+    let left_in_flight = load.in_flight();
+    (result, left_in_flight, load.finish())
 }
 
 /// One pass over four blocks.
@@ -251,6 +259,55 @@ fn depth_is_reached_and_never_exceeded() {
         assert_eq!(ran.engine.most_in_flight, expected as usize);
         assert_eq!(ran.outcome.tally.most_in_flight, u64::from(expected));
     }
+}
+
+/// Completions come only to a step that waits, as of a disk; counts what each step hands over.
+struct Slow {
+    queued: Vec<(u32, i64)>,
+    handed_over: Vec<usize>,
+    ready: bool,
+}
+
+impl Engine for Slow {
+    fn queue(&mut self, op: &Op) -> Queued {
+        self.queued.push((op.slot, i64::from(op.length)));
+        *self.handed_over.last_mut().unwrap() += 1;
+        Queued::InFlight
+    }
+
+    fn step(&mut self, wait: Wait) -> Result<(), EngineFailure> {
+        self.handed_over.push(0);
+        self.ready = wait != Wait::For(0);
+        Ok(())
+    }
+
+    fn reap(&mut self, done: &mut impl FnMut(u32, i64)) {
+        if self.ready {
+            self.queued
+                .drain(..)
+                .for_each(|(slot, result)| done(slot, result));
+        }
+    }
+}
+
+#[test]
+fn a_target_that_keeps_waiting_gets_operations_one_by_one_and_a_quick_one_in_batches() {
+    let mut spec = null_spec();
+    spec.depth = 8;
+    let mut engine = Slow {
+        queued: Vec::new(),
+        handed_over: vec![0],
+        ready: false,
+    };
+    assert!(run_engine(spec.clone(), &mut engine).0.is_ok());
+    let sizes: Vec<usize> = engine.handed_over.into_iter().filter(|n| *n > 0).collect();
+    assert_eq!(sizes[0], 8, "the first fill");
+    assert!(sizes[1..].iter().all(|size| *size == 1), "{sizes:?}");
+
+    let mut batch = Batch::new(0, 8);
+    batch.had_to_wait();
+    (0..3 * Batch::BUSY).for_each(|_| batch.was_busy());
+    assert_eq!(batch.size, 8, "doubled three times");
 }
 
 #[test]
