@@ -75,6 +75,25 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// The event as one line of a journal, without the newline. Events are written and read only
+    /// here, so that their large wire code is compiled once and not in every crate that uses it.
+    ///
+    /// # Errors
+    /// When a number cannot be written as JSON.
+    pub fn to_line(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
+    }
+
+    /// The event that [`Event::to_line`] wrote.
+    ///
+    /// # Errors
+    /// When the line is no event.
+    pub fn from_line(line: &[u8]) -> Result<Self, serde_json::Error> {
+        serde_json::from_slice(line)
+    }
+}
+
 /// The head of a run: everything needed to resume it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunHeader {

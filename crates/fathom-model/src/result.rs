@@ -355,6 +355,18 @@ pub struct Trial {
     pub extra: serde_json::Map<String, serde_json::Value>,
 }
 
+impl Trial {
+    /// Whether the trial can be read again once it is written: one that cannot would make the
+    /// journal useless from there on, and the result as a whole.
+    ///
+    /// # Errors
+    /// What does not survive.
+    pub fn check_readable(&self) -> Result<(), serde_json::Error> {
+        let text = serde_json::to_string(self)?;
+        serde_json::from_str::<Self>(&text).map(|_| ())
+    }
+}
+
 /// Values at even steps of time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

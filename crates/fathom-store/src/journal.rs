@@ -65,7 +65,7 @@ impl Sink for Journal {
         if matches!(event, Event::Progress { .. }) {
             return Ok(());
         }
-        let line = serde_json::to_string(event)?;
+        let line = event.to_line()?;
         Ok(self.log.append(&line)?)
     }
 }
@@ -276,7 +276,7 @@ impl Store {
                 .split(|byte| *byte == b'\n')
                 .nth(1)
                 .unwrap_or_default();
-            if let Ok(Event::RunStarted(header)) = serde_json::from_slice(second) {
+            if let Ok(Event::RunStarted(header)) = Event::from_line(second) {
                 names.insert(header.name);
             }
         }
@@ -475,7 +475,7 @@ fn read(path: &Path) -> Result<Replay, StoreError> {
         }
         let understood = match number {
             1 => head(path, &line)?,
-            _ => serde_json::from_slice(&line)
+            _ => Event::from_line(&line)
                 .map(|event| replay.events.push(event))
                 .map_err(|error| explain(&line, &error)),
         };

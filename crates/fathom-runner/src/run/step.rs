@@ -124,7 +124,7 @@ impl Session<'_> {
     fn record(&mut self, case: usize, number: u32, mut trial: Trial) -> Result<(), Halt> {
         let planned = &self.header.cases[case];
         let id = planned.case.id.clone();
-        if let Err(error) = readable(&trial) {
+        if let Err(error) = trial.check_readable() {
             trial = Trial {
                 started: trial.started,
                 duration_ns: trial.duration_ns,
@@ -197,13 +197,6 @@ impl Session<'_> {
         let id = &self.header.cases[case].case.id;
         seed_for(self.header.seed, &format!("{id}/{number}"))
     }
-}
-
-/// Whether a trial can be read again once it is written: one that cannot would make the journal
-/// useless from there on, and the result as a whole.
-fn readable(trial: &Trial) -> Result<(), serde_json::Error> {
-    let text = serde_json::to_string(trial)?;
-    serde_json::from_str::<Trial>(&text).map(|_| ())
 }
 
 fn failed(error: String) -> Trial {
