@@ -7,7 +7,9 @@ use fathom_base::{Clock, Nanos};
 use fathom_model::{
     CaseId, Event, Metric, PlannedCase, Progress, RunHeader, Sink, SinkError, StopReason, Trial,
 };
-use fathom_stats::stopping::STANDARD_LOOKS;
+use fathom_stats::Sample;
+use fathom_stats::interval::Confidence;
+use fathom_stats::stopping::{STANDARD_LOOKS, half_width_percent_of};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::describe::about;
@@ -28,6 +30,17 @@ struct CaseState {
     trials: u32,
     /// Wall time of its trials so far.
     spent: Nanos,
+    /// What its trials gave for the metric that stands for it.
+    values: Vec<f64>,
+}
+
+/// When a run ends the trials of a case, as far as an estimate of the time left needs it.
+#[derive(Clone, Copy)]
+struct Limits {
+    min_trials: u32,
+    max_trials: u32,
+    goal_percent: f64,
+    case_budget: Option<Nanos>,
 }
 
 impl CaseState {
@@ -38,6 +51,7 @@ impl CaseState {
             planned: planned.clone(),
             trials: 0,
             spent: Nanos::default(),
+            values: Vec::new(),
         }
     }
 
@@ -57,26 +71,42 @@ impl CaseState {
         }
     }
 
-    /// Time still expected: what is left to the next look at the interval.
-    fn remaining(&self, min_trials: u32, max_trials: u32) -> Nanos {
-        if self.is_stopped || self.trials >= max_trials {
+    /// Time still expected: up to the look at which the interval should be narrow enough.
+    fn remaining(&self, limits: Limits) -> Nanos {
+        if self.is_stopped || self.trials >= limits.max_trials {
             return Nanos::default();
         }
-        let next = next_look(self.trials).max(min_trials).min(max_trials);
-        let trials = u64::from(next - self.trials);
+        let trials = u64::from(self.last_look(limits) - self.trials);
         let prepare_ns = match self.is_prepared {
             true => 0,
             false => self.planned.prepare_time.as_u64(),
         };
         let trials_ns = self.trial_ns().saturating_mul(trials);
-        Nanos::new(trials_ns.saturating_add(prepare_ns))
+        let left = Nanos::new(trials_ns.saturating_add(prepare_ns));
+        match limits.case_budget {
+            Some(budget) => left.min(budget.since(self.spent)),
+            None => left,
+        }
     }
-}
 
-/// The number of trials after which the interval is looked at next.
-fn next_look(trials: u32) -> u32 {
-    let mut looks = STANDARD_LOOKS.into_iter();
-    looks.find(|look| *look > trials).unwrap_or(trials + 1)
+    /// The number of trials after which the case should end: an interval narrows with the root of
+    /// their number, so its width by now tells how many it takes.
+    fn last_look(&self, limits: Limits) -> u32 {
+        let sample = Sample::new(self.values.clone()).ok();
+        let width = sample.and_then(|sample| half_width_percent_of(&sample, Confidence::P95));
+        let needed = match width {
+            Some(width) if width > limits.goal_percent && self.trials >= limits.min_trials => {
+                let times = (width / limits.goal_percent).powi(2);
+                // Saturates: an endless number of trials ends at the most there may be.
+                (f64::from(self.trials) * times).ceil() as u32
+            }
+            _ => 0,
+        };
+        let least = needed.max(limits.min_trials).max(self.trials + 1);
+        let mut looks = STANDARD_LOOKS.into_iter();
+        let look = looks.find(|look| *look >= least).unwrap_or(least);
+        look.min(limits.max_trials)
+    }
 }
 
 /// Where lines and bars go.
@@ -96,8 +126,7 @@ pub struct ProgressDisplay {
     cases: HashMap<CaseId, CaseState>,
     /// Start of the preparation or trial that runs now.
     step: Option<(CaseId, Nanos)>,
-    min_trials: u32,
-    max_trials: u32,
+    limits: Limits,
     budget: Option<Nanos>,
     /// Time the trials of a resumed run took before.
     spent_before: Nanos,
@@ -131,8 +160,12 @@ impl ProgressDisplay {
             clock,
             cases: HashMap::new(),
             step: None,
-            min_trials: 1,
-            max_trials: u32::MAX,
+            limits: Limits {
+                min_trials: 1,
+                max_trials: u32::MAX,
+                goal_percent: f64::INFINITY,
+                case_budget: None,
+            },
             budget: None,
             spent_before: Nanos::default(),
             label_width: 0,
@@ -140,8 +173,12 @@ impl ProgressDisplay {
     }
 
     fn begin(&mut self, header: &RunHeader) {
-        self.min_trials = header.min_trials;
-        self.max_trials = header.max_trials;
+        self.limits = Limits {
+            min_trials: header.min_trials,
+            max_trials: header.max_trials,
+            goal_percent: header.goal_percent,
+            case_budget: header.case_budget,
+        };
         self.budget = header.run_budget;
         for planned in &header.cases {
             let width = planned.case.label.chars().count();
@@ -180,6 +217,8 @@ impl ProgressDisplay {
         if let Some(state) = self.cases.get_mut(case) {
             state.trials += 1;
             state.spent = state.spent.plus(Nanos::new(trial.duration_ns));
+            let figure = headline(&state.planned.metrics, trial);
+            state.values.extend(figure.map(|(value, _)| value));
         }
     }
 
@@ -193,7 +232,7 @@ impl ProgressDisplay {
         let whole = self
             .cases
             .values()
-            .map(|case| case.remaining(self.min_trials, self.max_trials))
+            .map(|case| case.remaining(self.limits))
             .fold(Nanos::default(), Nanos::plus);
         let gone_ns = self.step.as_ref().map_or(0, |(case, since)| {
             let step_ns = self.cases.get(case).map_or(0, CaseState::step_ns);
@@ -285,15 +324,14 @@ impl ProgressDisplay {
         self.step = None;
         self.count(case, trial);
         let state = self.cases.get(case);
-        let metrics = state.map(|state| state.planned.metrics.clone());
+        let metrics = state.map_or(&[][..], |state| &state.planned.metrics);
+        let figure = headline(metrics, trial);
+        let value = figure.map(|(value, unit)| format!("{} {unit}", short(value)));
         let number = trial.number;
         let label = self.label(case);
         let text = match &trial.error {
             Some(error) => format!("{label}  trial {number} failed: {error}"),
-            None => {
-                let value = headline(&metrics.unwrap_or_default(), trial);
-                format!("{label}  trial {number}  {value}")
-            }
+            None => format!("{label}  trial {number}  {}", value.unwrap_or_default()),
         };
         // On a terminal the bar shows good trials; only bad news stays.
         if trial.error.is_some() || matches!(self.output, Output::Lines { .. }) {
@@ -303,17 +341,16 @@ impl ProgressDisplay {
     }
 }
 
-/// The value a trial stands for, with its unit.
-fn headline(metrics: &[Metric], trial: &Trial) -> String {
+/// The value a trial stands for, and its unit.
+fn headline<'a>(metrics: &'a [Metric], trial: &Trial) -> Option<(f64, &'a str)> {
     metrics
         .iter()
         .filter(|metric| metric.is_primary)
         .chain(metrics)
         .find_map(|metric| {
             let value = trial.values.get(&metric.id)?;
-            Some(format!("{} {}", short(value.value()), metric.unit))
+            Some((value.value(), metric.unit.as_str()))
         })
-        .unwrap_or_default()
 }
 
 /// Four significant digits at most, no exponent.

@@ -176,3 +176,35 @@ fn resumed_trials_count_as_done() {
     // The file is laid out again, then one trial is left, at the measured pace.
     assert_eq!(display.remaining(), Nanos::from_secs(2 + 5));
 }
+
+#[test]
+fn a_wide_interval_means_more_trials_than_the_next_look() {
+    let clock = FakeClock::new(WallTime::default());
+    let mut display = ProgressDisplay::lines(Arc::new(clock), |_| ());
+    let finished = |number, value| Event::TrialFinished {
+        case: case(),
+        trial: trial(number, Some(value)),
+    };
+    // The interval of 99, 100, 101 is 2.484 either way: 3 x (2.484 / 2)^2 = 4.6 trials.
+    let values = [99.0, 100.0, 101.0];
+    let mut events = vec![header(&["SEQ1M read"])];
+    events.extend(
+        (1..)
+            .zip(values)
+            .map(|(number, value)| finished(number, value)),
+    );
+    display.replay(&events);
+    let prepare = 2;
+    assert_eq!(display.remaining(), Nanos::from_secs(prepare + 2 * 5));
+    // Of 80, 100, 120 it is 49.7: beyond the most there may be.
+    let mut display = ProgressDisplay::lines(Arc::new(FakeClock::new(WallTime::default())), |_| ());
+    let values = [80.0, 100.0, 120.0];
+    events.truncate(1);
+    events.extend(
+        (1..)
+            .zip(values)
+            .map(|(number, value)| finished(number, value)),
+    );
+    display.replay(&events);
+    assert_eq!(display.remaining(), Nanos::from_secs(prepare + 27 * 5));
+}

@@ -141,6 +141,25 @@ fn the_first_interrupt_stops_cleanly_and_the_run_can_go_on() {
 }
 
 #[test]
+fn an_interrupt_before_the_first_trial_keeps_nothing_and_says_so() {
+    let Some(bench) = Bench::new() else { return };
+    let long = ["run", "io", "-o", "size=8MiB", "-o", "runtime=60s"];
+    let child = bench.command(&long).spawn().unwrap();
+    wait_until("the first trial", || {
+        bench.count_in_journal("trial-started") == 1
+    });
+    signal(&child, "INT");
+    let ended = end(child).expect(4);
+    assert!(
+        ended.stderr.contains("nothing was kept"),
+        "{}",
+        ended.stderr
+    );
+    assert!(!ended.stderr.contains("fathom resume"), "{}", ended.stderr);
+    assert!(bench.journals().is_empty() && bench.left().is_empty());
+}
+
+#[test]
 fn two_runs_at_once_in_one_directory_keep_out_of_each_others_way() {
     let Some(bench) = Bench::new() else { return };
     let one = bench.command(&SLOW_QUICK).spawn().unwrap();

@@ -91,6 +91,20 @@ fn wrong_names_and_values_get_the_nearest_right_one() {
           a-b would do
     "#]],
     );
+    refused(
+        &["run", "io", "--name", "quick"],
+        expect![[r#"
+            error: --name quick: there is a suite of this name
+              fathom run would take the name for it; choose another
+        "#]],
+    );
+    refused(
+        &["run", "/dev"],
+        expect![[r#"
+            error: /dev is a directory; expected a suite, a test or a result
+              to measure it: fathom run --target /dev
+        "#]],
+    );
 }
 
 #[test]

@@ -37,6 +37,9 @@ pub fn run(args: &RunArgs, settings: &Settings, printer: &Printer) -> Result<Exi
     let words = named.words.clone();
     let path = args.target.clone().unwrap_or_else(|| PathBuf::from("."));
     let place = Place::look(&root, super::system::absolute(&path)?, settings)?;
+    if let Some(name) = &args.name {
+        request::check_name(name, &suites, &registry)?;
+    }
     let request = request::request(args, named, &place, &store, &*clock, settings)?;
     let plan = Plan::build(&request, &registry, &place.host)?;
     let target = &place.host.target;
@@ -311,13 +314,23 @@ fn hints(outcome: &Outcome) -> String {
             counts.failed_trials, counts.trials
         ));
     }
-    match outcome.end {
-        RunEnd::Complete => {}
-        RunEnd::Cancelled => lines.push("stopped; fathom resume goes on".to_owned()),
-        RunEnd::Aborted => lines
-            .push("ended early; what was measured is kept, and fathom resume goes on".to_owned()),
-    }
+    lines.extend(after_stop(outcome));
     lines.join("\n")
+}
+
+/// What is left of a run that did not come to its end. Without a trial nothing is: its journal is
+/// gone too.
+fn after_stop(outcome: &Outcome) -> Option<String> {
+    let is_kept = outcome.counts.trials > 0;
+    let line = match (outcome.end, is_kept) {
+        (RunEnd::Complete, _) => return None,
+        (_, false) => "stopped before the first trial ended; nothing was kept",
+        (RunEnd::Cancelled, true) => "stopped; fathom resume goes on",
+        (RunEnd::Aborted, true) => {
+            "ended early; what was measured is kept, and fathom resume goes on"
+        }
+    };
+    Some(line.to_owned())
 }
 
 /// A run that could not go on, then one with failed trials, then one that lacks something.

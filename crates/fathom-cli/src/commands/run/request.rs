@@ -1,5 +1,6 @@
 //! From the command line to a plan.
 
+use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
 
 use fathom_base::{Bytes, Clock};
@@ -195,6 +196,38 @@ fn add_result(named: &mut Named, loaded: results::Loaded, count: usize) -> Resul
     Ok(())
 }
 
+/// Refuses to name a result like a suite or a test: `fathom run NAME` would never mean the result.
+///
+/// # Errors
+/// Says what has the name.
+pub fn check_name(name: &str, suites: &Suites, registry: &Registry) -> Result<(), Failure> {
+    let taken = match () {
+        () if suites.has(name) => "suite",
+        () if registry.find(name, None).is_some() => "test",
+        () => return Ok(()),
+    };
+    Err(
+        Failure::usage(format!("--name {name}: there is a {taken} of this name"))
+            .detail("fathom run would take the name for it; choose another"),
+    )
+}
+
+/// A place instead of something to measure there.
+fn misplaced(name: &str) -> Option<Failure> {
+    let kind = std::fs::metadata(name).ok()?.file_type();
+    let what = match () {
+        () if kind.is_dir() => "a directory",
+        () if kind.is_block_device() => "a block device",
+        () => return None,
+    };
+    Some(
+        Failure::usage(format!(
+            "{name} is {what}; expected a suite, a test or a result"
+        ))
+        .detail(format!("to measure it: fathom run --target {name}")),
+    )
+}
+
 /// The failure for a name that means nothing: a path keeps its own.
 fn unknown(
     name: &str,
@@ -203,6 +236,9 @@ fn unknown(
     registry: &Registry,
     store: &Store,
 ) -> Failure {
+    if let Some(failure) = misplaced(name) {
+        return failure;
+    }
     if name.contains('/') || failure.exit != Exit::Usage || name == "latest" {
         return failure;
     }
