@@ -43,7 +43,8 @@ pub fn measure_all(choices: &Choices, rows: &mut Vec<Row>) -> Result<()> {
     // One file for both sides, every block of it written.
     let lay_out = format!("path={FILE} size=1GiB layout=1 engine=psync runtime=100ms");
     ours::measure(&words(&lay_out), &choices.directory)?;
-    for load in loads(choices.seconds) {
+    let asked = |load: &Load| load.name.contains(&choices.only);
+    for load in loads(choices.seconds).into_iter().filter(asked) {
         let measured = measure(&load, choices, &version)?;
         measured.iter().for_each(Row::print);
         rows.extend(measured);
@@ -85,8 +86,10 @@ fn measure(load: &Load, choices: &Choices, version: &str) -> Result<Vec<Row>> {
 fn loads(seconds: u32) -> Vec<Load> {
     let mut loads = vec![null(1, seconds), null(32, seconds)];
     loads.extend(cached(seconds));
-    for mode in ["randread", "randwrite"] {
-        loads.extend([32, 64].map(|depth| direct(mode, depth, seconds)));
+    for engine in ["io_uring", "libaio"] {
+        for mode in ["randread", "randwrite"] {
+            loads.extend([32, 64].map(|depth| direct(engine, mode, depth, seconds)));
+        }
     }
     loads.extend(["randread", "randwrite"].map(|mode| psync(mode, seconds)));
     loads
@@ -161,15 +164,15 @@ fn cached(seconds: u32) -> [Load; 2] {
 }
 
 /// Reads and writes of the disk, queued.
-fn direct(mode: &str, depth: u32, seconds: u32) -> Load {
+fn direct(engine: &str, mode: &str, depth: u32, seconds: u32) -> Load {
     Load {
-        name: format!("O_DIRECT 4 KiB {mode}, io_uring depth {depth}"),
+        name: format!("O_DIRECT 4 KiB {mode}, {engine} depth {depth}"),
         ours: words(&format!(
-            "path={FILE} engine=io_uring direct=1 rw={mode} size=1GiB depth={depth} \
+            "path={FILE} engine={engine} direct=1 rw={mode} size=1GiB depth={depth} \
              runtime={seconds}s ramp=500ms"
         )),
         peer: words(&format!(
-            "ioengine=io_uring direct=1 rw={mode} bs=4k size=1g iodepth={depth} \
+            "ioengine={engine} direct=1 rw={mode} bs=4k size=1g iodepth={depth} \
              runtime={seconds} ramp_time=500ms time_based=1 thread=1 filename={FILE}"
         )),
         figures: vec![

@@ -30,6 +30,8 @@ pub struct Choices {
     pub directory: PathBuf,
     /// Also time a cold release build.
     pub build: bool,
+    /// Only loads of the engine with this text in their name.
+    pub only: String,
 }
 
 /// Comparisons that are run together.
@@ -85,6 +87,7 @@ fn parse<'a>(words: &[&'a str]) -> Result<(Vec<&'a str>, Choices)> {
         seconds: 3,
         directory: root().join("target/bench-scratch"),
         build: false,
+        only: String::new(),
     };
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -97,6 +100,7 @@ fn parse<'a>(words: &[&'a str]) -> Result<(Vec<&'a str>, Choices)> {
             "--pairs" => choices.pairs = value()?.parse().context("--pairs N")?,
             "--seconds" => choices.seconds = value()?.parse().context("--seconds N")?,
             "--directory" => choices.directory = PathBuf::from(value()?),
+            "--only" => choices.only = (*value()?).to_owned(),
             "--build" => choices.build = true,
             name if GROUPS.iter().any(|group| group.name == name) => names.push(name),
             other => {
