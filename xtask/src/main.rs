@@ -19,7 +19,7 @@ const USAGE: &str = "\
 usage: cargo xtask TASK
 
   test                 what CI runs: installs peers (as root), format, lints, all tests, both feature sets
-  bench [GROUP ...]    ratios against peers: engine, interface, reports; --pairs N, --seconds N, --directory DIR, --build
+  bench [GROUP ...]    ratios against peers: engine, interface, reports; --pairs N, --seconds N, --directory DIR, --only TEXT, --build
   gen [--check]        writes the generated pages of docs/, or says which differ
   kill-test [RUNS]     kills fathom at random moments, resumes, counts what was lost (default 20)
 ";
