@@ -117,6 +117,12 @@ pub struct Peripherals {
     /// Sound controllers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub audio: Vec<String>,
+    /// Monitors that are plugged in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub monitors: Vec<String>,
+    /// Resolution the first monitor prefers: `1920x1200`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<String>,
 }
 
 /// Kernel and what surrounds it.

@@ -6,6 +6,7 @@ mod memory;
 mod pci;
 mod platform;
 mod programs;
+mod screen;
 #[cfg(test)]
 mod tests;
 
@@ -37,7 +38,10 @@ pub fn describe(root: &Root, options: &DescribeOptions) -> Machine {
     if let Some(search) = &options.search_path {
         programs::add_versions(search, &mut platform);
     }
-    let pci = pci::read(root);
+    let mut pci = pci::read(root);
+    let screen = screen::read(root);
+    pci.peripherals.monitors = screen.monitors;
+    pci.peripherals.resolution = screen.resolution;
     let mut board = board::read(root);
     board.chipset = pci.chipset;
     let mut machine = Machine {

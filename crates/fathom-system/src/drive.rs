@@ -79,6 +79,20 @@ pub fn reveal_serials(root: &Root, drives: &mut [Drive]) {
     }
 }
 
+/// The whole disks that one of whose serial numbers or world-wide names is this, described without
+/// their links. More than one is two drives that cannot be told apart.
+pub fn drives_with_serial(root: &Root, serial: &str) -> Vec<Drive> {
+    let names = root.names("/sys/block");
+    names
+        .iter()
+        .filter_map(|name| BlockDevice::by_name(root, name))
+        // Hidden paths of a multipath drive have no node.
+        .filter(|device| device.number != crate::mounts::DeviceNumber::default())
+        .filter(|device| serials_of(root, device).iter().any(|own| own == serial))
+        .map(|device| describe_drive(root, &device, true))
+        .collect()
+}
+
 /// What names this very disk, best first: its serial number, then world-wide names.
 pub(crate) fn serials_of(root: &Root, device: &BlockDevice) -> Vec<String> {
     Sources::new(root, device).serials()

@@ -62,6 +62,10 @@ fn software(machine: &Machine, target: &TargetInfo) -> Vec<Field> {
         ("Kernel", kernel),
         ("Compiler", platform.compiler.clone().unwrap_or_default()),
         ("File-System", file_system.unwrap_or_default()),
+        (
+            "Screen Resolution",
+            machine.peripherals.resolution.clone().unwrap_or_default(),
+        ),
         ("System Layer", layers.join(" + ")),
     ])
 }

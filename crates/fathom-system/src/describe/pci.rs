@@ -57,6 +57,7 @@ pub(super) fn read(root: &Root) -> Pci {
             graphics: of(|class| class >> 16 == 0x03),
             network: of(|class| class >> 16 == 0x02),
             audio: of(|class| class >> 8 == 0x0403),
+            ..Peripherals::default()
         },
         chipset: bridges.into_iter().next().unwrap_or_default(),
     }

@@ -15,6 +15,7 @@ pub(super) fn fields(machine: &Machine) -> Vec<Field> {
         ("Disk", counted(&disks)),
         ("Graphics", counted(&peripherals.graphics)),
         ("Audio", counted(&peripherals.audio)),
+        ("Monitor", counted(&peripherals.monitors)),
         ("Network", counted(&peripherals.network)),
     ])
 }

@@ -3,8 +3,8 @@ use std::path::Path;
 use expect_test::{Expect, expect};
 use fathom_model::TargetInfo;
 use fathom_system::{
-    DescribeOptions, Root, Space, check_device, describe, doctor, list_targets, resolve_target,
-    system_fields, target_line,
+    DescribeOptions, Root, Sensors, Space, check_device, describe, doctor, list_targets,
+    resolve_target, system_fields, target_line,
 };
 use fathom_testkit::FakeRoot;
 
@@ -14,6 +14,7 @@ const SERVER: &str = include_str!("../data/trees/server-md-nvme.tree");
 const ARM: &str = include_str!("../data/trees/arm-board-mmc.tree");
 const CONTAINER: &str = include_str!("../data/trees/container-overlay.tree");
 const MULTIPATH: &str = include_str!("../data/trees/multipath-nvme.tree");
+const DESKTOP: &str = include_str!("../data/trees/desktop-sata.tree");
 const BTRFS: &str = include_str!("../data/trees/btrfs-two.tree");
 const IMSM: &str = include_str!("../data/trees/imsm-raid0.tree");
 
@@ -415,6 +416,17 @@ fn fields_of_a_server() {
         Warning degraded-link: nvme1n1 is linked by PCIe 1.0 x4, less than drive and slot could do
         Note governor: governor is ondemand: short I/O will look slower
         /srv/scratch  xfs (attr2,inode64,logbufs=8,noatime,noquota,rw)  on md127 (raid0, 2 drives, chunk 512KiB) on nvme0n1p1, nvme1n1p1  Force MP500 120 GB, firmware E7FM04.5, PCIe 3.0 x4, write cache on + Force MP500 120 GB, firmware E7FM04.5, PCIe 1.0 x4 (degraded), write cache on"#]].assert_eq(&words(SERVER, "/srv/scratch", Some(ROOMY)));
+}
+
+#[test]
+fn fields_of_a_desktop_and_its_sensors() {
+    expect![[r#""#]].assert_eq(&words(DESKTOP, "/home/ann", Some(ROOMY)));
+    let fake = FakeRoot::new().tree(DESKTOP);
+    let root = Root::at(fake.path());
+    let target = resolve_target(&root, Path::new("/home/ann")).unwrap();
+    let sensors = Sensors::find(&root, &target);
+    let ids: Vec<&str> = sensors.infos().map(|info| info.id.as_str()).collect();
+    expect![[r#""#]].assert_eq(&ids.join("\n"));
 }
 
 #[test]
