@@ -41,6 +41,7 @@
 //! ```
 
 mod error;
+mod monitor;
 mod plan;
 mod registry;
 mod resume;
@@ -52,6 +53,7 @@ pub mod suite;
 mod worker;
 
 pub use error::RunError;
+pub use monitor::{Monitor, Recorded, Recording, SENSOR_SERIES};
 pub use plan::{
     CASES_LIMIT, Override, Plan, PlanError, PlanRequest, Selection, Totals, round_order,
     scratch_parent, time_limit,

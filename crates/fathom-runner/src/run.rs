@@ -41,6 +41,8 @@ pub struct Runner<'a> {
     pub clock: Arc<dyn Clock>,
     /// Watches the machine over each measured window.
     pub observer: Arc<dyn Observer>,
+    /// Reads sensors while trials run.
+    pub monitor: Option<crate::monitor::Monitor>,
     /// Judges a good trial.
     pub judge: &'a dyn Fn(&Case, &Trial) -> Verdict,
     /// How the user interferes.

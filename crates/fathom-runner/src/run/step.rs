@@ -6,6 +6,7 @@ use fathom_model::{Event, StopReason, Trial};
 use super::budget::written_by;
 use super::{Halt, Session};
 use crate::error::RunError;
+use crate::monitor::Monitor;
 use crate::worker::{Failure, Step};
 
 impl Session<'_> {
@@ -78,6 +79,7 @@ impl Session<'_> {
     /// Runs the trial; `None` when the user skipped the case before it was done.
     fn attempt(&mut self, case: usize, number: u32) -> Result<Option<Trial>, Halt> {
         let cancel = self.runner.control.cancel.child();
+        let recording = self.runner.monitor.as_ref().map(Monitor::begin);
         let done = match self.call(case, Step::Trial(number), &cancel) {
             Ok(done) => done,
             Err(halt) => {
@@ -89,6 +91,11 @@ impl Session<'_> {
         let mut trial = match done.result {
             Ok(Some(trial)) => {
                 let mut trial = *trial;
+                if let Some(recording) = recording {
+                    let recorded = recording.end();
+                    trial.series.extend(recorded.series);
+                    trial.evidence.notes.extend(recorded.notes);
+                }
                 trial.verdict = (self.runner.judge)(&self.header.cases[case].case, &trial);
                 trial
             }

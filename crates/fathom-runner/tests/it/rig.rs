@@ -170,6 +170,7 @@ impl Rig {
             device: None,
             clock: Arc::new(self.clock.clone()),
             observer: Arc::new(Nobody),
+            monitor: None,
             judge: &valid,
             control: self.control.clone(),
             processes: self.processes(),
