@@ -17,6 +17,7 @@ mod counterparts;
 mod explain;
 #[cfg(feature = "export")]
 pub mod export;
+mod factors;
 mod grouping;
 mod html;
 mod markdown;
@@ -30,5 +31,6 @@ pub mod text;
 mod view;
 
 pub use explain::explain;
+pub use factors::{FactorError, by_factor, factor_charts};
 pub use html::{CONTENT_SECURITY_POLICY, html, html_comparison};
 pub use markdown::{markdown, markdown_comparison};

@@ -4,6 +4,7 @@ mod axis;
 mod bars;
 mod boxes;
 mod canvas;
+mod factors;
 mod forest;
 mod heat;
 mod lines;
@@ -22,6 +23,7 @@ pub(crate) use bars::bars_height;
 pub(crate) use bars::{push_bars, push_datum};
 pub(crate) use boxes::{has_boxes, push_boxes};
 pub(crate) use canvas::{Medium, push_bar_class, push_line_class};
+pub(crate) use factors::push_factor_heat;
 pub(crate) use forest::{Ratio, push_forest};
 pub(crate) use heat::push_heat;
 pub(crate) use lines::{
@@ -51,7 +53,7 @@ pub enum Look {
 }
 
 impl Look {
-    fn medium(self) -> Medium {
+    pub(crate) fn medium(self) -> Medium {
         match self {
             Self::Screen => Medium::Picture,
             Self::Print => Medium::Print,

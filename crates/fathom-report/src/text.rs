@@ -7,6 +7,7 @@ mod header;
 mod latency;
 mod pts;
 mod pts_summary;
+mod sensors;
 mod show;
 mod style;
 mod summary;
@@ -14,6 +15,7 @@ mod summary;
 pub use comparison::comparison;
 pub use pts::pts;
 pub use pts_summary::{pts_executive_summary, pts_stats, pts_wins_and_losses};
+pub use sensors::sensors;
 pub use show::show;
 pub use summary::summary;
 

@@ -152,6 +152,14 @@ struct Gathered {
     end: f64,
 }
 
+/// A sensor that was read a few times, or that said the same all the time: no curve.
+fn is_dull(name: &str, series: &Series) -> bool {
+    const FEW: usize = 7;
+    let first = series.values.first();
+    name.starts_with("sensor/")
+        && (series.values.len() < FEW || series.values.iter().all(|value| Some(value) == first))
+}
+
 /// The series of all trials of a block, one set of curves for each name.
 pub(crate) fn curves_of_series(view: &View<'_>, block: &Block<'_>) -> Vec<Curves> {
     let mut sets: Vec<Gathered> = Vec::new();
@@ -159,6 +167,9 @@ pub(crate) fn curves_of_series(view: &View<'_>, block: &Block<'_>) -> Vec<Curves
         let trials = row.run.iter().flat_map(|run| &run.trials).take(MOST_TRIALS);
         for (trial_place, trial) in trials.enumerate() {
             for (name, series) in &trial.series {
+                if is_dull(name, series) {
+                    continue;
+                }
                 let legend = match trial_place {
                     0 => view.row_name(row).into_owned(),
                     _ => String::new(),
