@@ -58,6 +58,8 @@ pub enum Command {
     Merge(MergeArgs),
     /// Change a saved result: texts, names, what is in it
     Edit(EditArgs),
+    /// Build, measure and tear down drives x layouts x file systems, from one file
+    Matrix(MatrixArgs),
     /// Describe this machine and the drives under a target
     System(SystemArgs),
     /// Say why a result is suspect or invalid, and what to do
@@ -236,6 +238,12 @@ pub struct ShowArgs {
     /// A saved name, a file, `latest`, or a reference that ships with Fathom
     #[arg(value_name = "RESULT", default_value = "latest")]
     pub result: String,
+    /// Show what a factor changes: file-system, layout, drive, or another label of the systems
+    #[arg(long, value_name = "FACTOR", conflicts_with = "json")]
+    pub by: Option<String>,
+    /// Show what sensors said while trials ran: lowest, mean, highest
+    #[arg(long, conflicts_with_all = ["json", "by"])]
+    pub sensors: bool,
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
@@ -320,6 +328,9 @@ pub struct ExportArgs {
     /// Only this chart (with svg)
     #[arg(long, value_name = "ID")]
     pub chart: Option<String>,
+    /// Charts of what a factor changes instead of those of the results (with svg)
+    #[arg(long, value_name = "FACTOR")]
+    pub by: Option<String>,
 }
 
 /// What `import` reads, and every command that takes a result.
@@ -426,6 +437,13 @@ pub struct SystemArgs {
     /// List directories that can be tested, with the drives under them
     #[arg(long, conflicts_with = "target")]
     pub targets: bool,
+    /// Read the sensors of the machine and of the drives under the target
+    #[arg(long, conflicts_with_all = ["targets", "json", "serials"])]
+    pub sensors: bool,
+    /// With --sensors: every second, until Ctrl-C or so many times
+    #[arg(long, requires = "sensors", value_name = "TIMES", num_args = 0..=1, require_equals = true,
+        default_missing_value = "0")]
+    pub watch: Option<u64>,
     /// Show serial numbers, which results only keep as hashes
     #[arg(long)]
     pub serials: bool,
@@ -433,6 +451,37 @@ pub struct SystemArgs {
     #[arg(long)]
     pub json: bool,
 }
+
+/// `fathom matrix`.
+#[derive(Debug, Args)]
+#[command(after_help = MATRIX_HELP)]
+pub struct MatrixArgs {
+    /// The matrix (TOML)
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Print what would be erased and built, how long it takes and how much it writes
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Allow overwriting the drive with this serial number; once for each drive of the matrix
+    #[arg(long, value_name = "SERIAL")]
+    pub destroy: Vec<String>,
+    /// Undo what killed matrices left: mounts, arrays, mappings, loop devices, file systems
+    #[arg(long, conflicts_with_all = ["file", "dry_run", "destroy"])]
+    pub clean: bool,
+    /// With --clean: drop what they measured, too
+    #[arg(long, requires = "clean")]
+    pub discard: bool,
+    /// Print the result as JSON (with --dry-run: the plan)
+    #[arg(long)]
+    pub json: bool,
+    /// No plan and no progress; errors and the result remain
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// At the end of the help of `matrix`.
+const MATRIX_HELP: &str = "Ctrl-C stops after tearing down; the same command goes on, also after a \
+    crash or a restart of the machine. Nothing that Fathom did not make is ever taken down.";
 
 /// `fathom doctor`.
 #[derive(Debug, Args)]

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use fathom_base::files::write_atomic;
-use fathom_model::nearest;
+use fathom_model::{ResultFile, nearest};
+use fathom_report::svg::Look;
 use fathom_store::Store;
 
 use crate::args::ExportArgs;
@@ -19,11 +20,36 @@ pub fn export(args: &ExportArgs, settings: &Settings, printer: &Printer) -> Resu
     let format = format(args)?;
     let store = Store::new(settings.data()?);
     let loaded = results::load(&store, &args.result)?;
+    if let Some(factor) = &args.by {
+        return by_factor(args, factor, format, &loaded.file, printer);
+    }
     match ((format.write)(&loaded.file)?, &args.output) {
         (Exported::One(bytes), None) => printer.bytes(&bytes)?,
         (Exported::One(bytes), Some(path)) => write(path, &bytes, printer)?,
         (Exported::Many(parts), output) => many(args, format, parts, output.as_deref(), printer)?,
     }
+    Ok(Exit::Good)
+}
+
+/// The charts of a factor.
+fn by_factor(
+    args: &ExportArgs,
+    factor: &str,
+    format: &ExportFormat,
+    file: &ResultFile,
+    printer: &Printer,
+) -> Result<Exit, Failure> {
+    if format.name != "svg" {
+        let what = format!("--by gives charts, and the format is {}", format.name);
+        return Err(Failure::usage(what).detail("expected --format svg"));
+    }
+    let charts = fathom_report::factor_charts(file, factor, Look::Screen)
+        .map_err(|error| Failure::from_text(Exit::Usage, &error.to_string()))?;
+    let parts = charts.into_iter();
+    let parts = parts
+        .map(|chart| (chart.id, chart.svg.into_bytes()))
+        .collect();
+    many(args, format, parts, args.output.as_deref(), printer)?;
     Ok(Exit::Good)
 }
 

@@ -12,6 +12,7 @@ mod doctor;
 mod export;
 mod info;
 mod list;
+mod matrix;
 mod reference;
 mod run;
 mod show;
@@ -34,6 +35,7 @@ pub fn dispatch(command: Command, settings: &Settings, printer: &Printer) -> Res
         Command::Import(args) => change::import(&args, settings, printer),
         Command::Merge(args) => change::join(&args, settings, printer),
         Command::Edit(args) => change::change(&args, settings, printer),
+        Command::Matrix(args) => matrix::matrix(&args, settings, printer),
         Command::System(args) => system::system(&args, settings, printer),
         Command::Doctor(args) => doctor::run(&args, settings, printer),
         Command::Completions { shell } => reference::completions(shell, printer),

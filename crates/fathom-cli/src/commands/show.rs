@@ -15,6 +15,16 @@ use crate::settings::Settings;
 pub fn show(args: &ShowArgs, settings: &Settings, printer: &Printer) -> Result<Exit, Failure> {
     let store = Store::new(settings.data()?);
     let loaded = results::load(&store, &args.result)?;
+    if args.sensors {
+        printer.data(&fathom_report::text::sensors(&loaded.file))?;
+        return Ok(Exit::Good);
+    }
+    if let Some(factor) = &args.by {
+        let text = fathom_report::by_factor(&loaded.file, factor, options(settings.look))
+            .map_err(|error| Failure::from_text(Exit::Usage, &error.to_string()))?;
+        printer.data(&text)?;
+        return Ok(Exit::Good);
+    }
     match (args.json, args.pts_summary) {
         (true, _) => printer.bytes(&fathom_formats::native::write(&loaded.file))?,
         (_, true) => printer.data(&pts_summary(&loaded.file, settings.look))?,

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use fathom_base::{Clock, Nanos, SystemClock};
 use fathom_model::{Drive, Field, Layer, Machine, TargetInfo};
 use fathom_system::{
-    Candidate, DescribeOptions, Root, describe, list_targets, resolve_target, system_fields,
-    target_line,
+    Candidate, DescribeOptions, Root, Sensors, describe, list_targets, resolve_target,
+    system_fields, target_line,
 };
 use serde::Serialize;
 
@@ -36,9 +37,45 @@ struct Listed<'a> {
 /// Describes the machine and a target, or lists targets.
 pub fn system(args: &SystemArgs, settings: &Settings, printer: &Printer) -> Result<Exit, Failure> {
     let root = Root::system();
+    if args.sensors {
+        return sensors(args, &root, printer);
+    }
     match args.targets {
         true => targets(args.json, &root, settings, printer)?,
         false => machine(args, &root, settings, printer)?,
+    }
+    Ok(Exit::Good)
+}
+
+/// Prints what the sensors say, once or again and again.
+fn sensors(args: &SystemArgs, root: &Root, printer: &Printer) -> Result<Exit, Failure> {
+    const STEP: Nanos = Nanos::from_secs(1);
+    let path = args.target.clone().unwrap_or_else(|| PathBuf::from("."));
+    let target = resolve_target(root, &absolute(&path)?)?;
+    let mut sensors = Sensors::find(root, &target);
+    if sensors.is_empty() {
+        return Err(Failure::unmet("no sensor was found on this machine"));
+    }
+    let clock = SystemClock::new();
+    // What is counted has a value from the second look on.
+    sensors.read(clock.now());
+    let times = match args.watch {
+        None => 1,
+        Some(0) => u64::MAX,
+        Some(times) => times,
+    };
+    for _ in 0..times {
+        clock.sleep(STEP);
+        let values = sensors.read(clock.now());
+        let mut text = String::new();
+        for (info, value) in sensors.infos().zip(values) {
+            let value = value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"));
+            text.push_str(&format!("{:<36} {value:>12} {}\n", info.id, info.unit));
+        }
+        if times > 1 {
+            text.push('\n');
+        }
+        printer.data(&text)?;
     }
     Ok(Exit::Good)
 }

@@ -5,6 +5,7 @@ mod bench;
 mod compare;
 mod crash;
 mod documents;
+mod matrix;
 mod measure;
 mod results;
 mod targets;

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fathom_base::SystemClock;
+use fathom_base::{Nanos, SystemClock};
 use fathom_model::judge::judge_trial;
 use fathom_model::{Case, Level, RunEnd, Sink, TargetKind, Trial};
 use fathom_report::text::summary;
 use fathom_runner::scratch::ProcessTable;
-use fathom_runner::{Control, Outcome, Plan, Registry, ResumeOptions, RunError, Runner};
+use fathom_runner::{Control, Monitor, Outcome, Plan, Registry, ResumeOptions, RunError, Runner};
 use fathom_store::{Replay, Store};
-use fathom_system::{DeviceGrant, MachineObserver, Refusal, Root, check_device};
+use fathom_system::{DeviceGrant, MachineObserver, Refusal, Root, Sensors, check_device};
 
 use crate::args::{ResumeArgs, RunArgs, RunOutputArgs};
 use crate::exit::Exit;
@@ -22,7 +22,7 @@ use crate::settings::Settings;
 use crate::signals;
 
 mod head;
-mod request;
+pub(super) mod request;
 
 use request::Place;
 
@@ -240,6 +240,10 @@ impl Session<'_> {
             device: self.consent.device(),
             clock: self.clock.clone(),
             observer: Arc::new(MachineObserver::new(self.root, target)),
+            monitor: Some(Monitor::new(
+                Sensors::find(self.root, target),
+                Nanos::from_secs(1),
+            )),
             judge: &judge,
             control: Control::default(),
             processes: ProcessTable::new(Path::new("/")),
@@ -260,7 +264,7 @@ impl Session<'_> {
 }
 
 /// A progress line; a stderr that is gone is nobody's problem.
-fn print_line(line: &str) {
+pub(super) fn print_line(line: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{line}");
 }

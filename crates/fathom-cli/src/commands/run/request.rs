@@ -107,7 +107,8 @@ fn subject(target: &TargetInfo) -> Option<String> {
     })
 }
 
-fn is_root() -> bool {
+/// Whether we are root.
+pub fn is_root() -> bool {
     use std::os::unix::fs::MetadataExt;
     std::fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0)
 }
