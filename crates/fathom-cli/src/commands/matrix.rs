@@ -11,7 +11,7 @@ use fathom_matrix::{
     lacking,
 };
 use fathom_model::judge::judge_trial;
-use fathom_model::{Case, Mount, RunEnd, Sink, TargetInfo, Trial};
+use fathom_model::{Case, Machine, Mount, RunEnd, Sink, TargetInfo, Trial};
 use fathom_runner::scratch::ProcessTable;
 use fathom_runner::{
     Control, Monitor, Outcome, Plan, PlanRequest, Registry, ResumeOptions, Runner, Selection,
@@ -21,7 +21,7 @@ use fathom_store::Store;
 use fathom_system::{MachineObserver, Root, Sensors};
 use serde::Serialize;
 
-use super::run::request::{Place, is_root, named};
+use super::run::request::{Place, is_root, machine, named};
 use crate::args::MatrixArgs;
 use crate::describe::{about, wrapped};
 use crate::exit::Exit;
@@ -358,6 +358,8 @@ struct Bench<'a> {
     printer: &'a Printer,
     registry: Arc<Registry>,
     selections: Vec<Selection>,
+    /// Described once: it starts programs, and a matrix has many cells.
+    machine: Machine,
     clock: Arc<SystemClock>,
     control: Control,
     is_quiet: bool,
@@ -383,6 +385,7 @@ impl<'a> Bench<'a> {
             printer,
             registry: Arc::new(registry),
             selections: named.selections,
+            machine: machine(root, settings),
             clock,
             control: Control::default(),
             is_quiet,
@@ -409,7 +412,11 @@ impl<'a> Bench<'a> {
         let data = super::system::absolute(self.settings.data()?)?;
         let there = data.ancestors().find(|path| path.is_dir());
         let there = there.unwrap_or(Path::new("/")).to_path_buf();
-        Place::look(self.root, there, self.settings)
+        self.place(there)
+    }
+
+    fn place(&self, path: PathBuf) -> Result<Place, Failure> {
+        Place::of(self.root, path, self.machine.clone(), self.settings)
     }
 
     fn request(
@@ -489,7 +496,7 @@ impl<'a> Bench<'a> {
     }
 
     fn measured(&self, cell: &Cell<'_>) -> Result<CellEnd, Failure> {
-        let place = Place::look(self.root, cell.point.clone(), self.settings)?;
+        let place = self.place(cell.point.clone())?;
         cell.store.sweep_runs()?;
         let runs = cell.store.runs()?;
         let is_begun = runs.iter().any(|run| run.name == cell.name.as_str());

@@ -38,12 +38,22 @@ impl Place {
     /// # Errors
     /// When the target does not exist or is nothing I/O can be measured on.
     pub fn look(root: &Root, path: PathBuf, settings: &Settings) -> Result<Self, Failure> {
+        // Before the machine is described, which takes longer.
+        resolve_target(root, &path)?;
+        Self::of(root, path, machine(root, settings), settings)
+    }
+
+    /// Likewise, of a machine that was described before.
+    ///
+    /// # Errors
+    /// As [`Place::look`].
+    pub fn of(
+        root: &Root,
+        path: PathBuf,
+        machine: Machine,
+        settings: &Settings,
+    ) -> Result<Self, Failure> {
         let target = resolve_target(root, &path)?;
-        let options = DescribeOptions {
-            search_path: Some(settings.search_path.clone()),
-            reveals_serials: false,
-        };
-        let machine = describe(root, &options);
         let host = Host {
             memory: Bytes::new(machine.memory.total_bytes),
             cpus: machine.cpu.threads,
@@ -87,6 +97,15 @@ impl Place {
             false => parts.join(" "),
         }
     }
+}
+
+/// This machine, with the versions of its compilers and interpreters.
+pub fn machine(root: &Root, settings: &Settings) -> Machine {
+    let options = DescribeOptions {
+        search_path: Some(settings.search_path.clone()),
+        reveals_serials: false,
+    };
+    describe(root, &options)
 }
 
 /// The drives in words: `Samsung SSD 970 EVO 250GB`, `2 x ...`; the memory a target is.
