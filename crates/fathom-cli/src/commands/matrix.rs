@@ -144,7 +144,7 @@ fn finished(
     }
     if end.unavailable > 0 {
         printer.words(&format!(
-            "{} configurations cannot be built here; their entries say why",
+            "{} configurations cannot be built or measured here; their entries say why",
             end.unavailable
         ));
     }

@@ -17,7 +17,7 @@ seed = 5
 blocks = 2
 [[device]]
 name = "a"
-loop = "128MiB"
+loop = "256MiB"
 [[group]]
 devices = ["a"]
 file-system = ["ext4", "btrfs"]
@@ -47,7 +47,7 @@ fn the_plan_says_what_is_built_and_touches_nothing() {
         .run(&["matrix", "small.toml", "--dry-run", "--json"])
         .expect(0)
         .json();
-    assert_eq!(plan["configurations"][1]["identifier"], "loop 128MiB Btrfs");
+    assert_eq!(plan["configurations"][1]["identifier"], "loop 256MiB Btrfs");
     assert_eq!(plan["order"].as_array().unwrap().len(), 2);
     assert_eq!(plan["seed"], 5);
     let text = bench

@@ -420,13 +420,38 @@ fn fields_of_a_server() {
 
 #[test]
 fn fields_of_a_desktop_and_its_sensors() {
-    expect![[r#""#]].assert_eq(&words(DESKTOP, "/home/ann", Some(ROOMY)));
+    expect![[r#"
+        Processor: Intel Core i9-7980XE @ 4.40GHz (1 Core / 2 Threads)
+        Motherboard: ASUS PRIME X299-A (1004 BIOS)
+        Memory: 16GB
+        Disk: 256GB Samsung SSD 850
+        OS: Ubuntu 18.04
+        Kernel: 4.17.0-999-generic (x86_64)
+        File-System: ext4
+        Screen Resolution: 1920x1200
+        Disk Details: MQ-DEADLINE / errors=remount-ro,relatime,rw / Block Size: 4096
+        Target Details: /home/ann  ext4 (errors=remount-ro,relatime,rw)  on sda2  Samsung SSD 850 256 GB, firmware 2B6Q, write cache on
+        Processor Details: Scaling Governor: intel_pstate powersave - CPU Microcode: 0x2000043
+        Note governor: governor is powersave: short I/O will look slower
+        /home/ann  ext4 (errors=remount-ro,relatime,rw)  on sda2  Samsung SSD 850 256 GB, firmware 2B6Q, write cache on"#]].assert_eq(&words(DESKTOP, "/home/ann", Some(ROOMY)));
     let fake = FakeRoot::new().tree(DESKTOP);
     let root = Root::at(fake.path());
     let target = resolve_target(&root, Path::new("/home/ann")).unwrap();
     let sensors = Sensors::find(&root, &target);
     let ids: Vec<&str> = sensors.infos().map(|info| info.id.as_str()).collect();
-    expect![[r#""#]].assert_eq(&ids.join("\n"));
+    expect![[r#"
+        drive-temperature/sda
+        drive-read/sda
+        drive-write/sda
+        drive-utilisation/sda
+        drive-queue/sda
+        cpu-usage
+        cpu-frequency
+        cpu-temperature
+        power/package-0
+        pressure-io
+        memory-used
+        memory-dirty"#]].assert_eq(&ids.join("\n"));
 }
 
 #[test]
