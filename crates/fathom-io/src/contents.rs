@@ -35,6 +35,11 @@ const FILLING_MASK: u64 = (1 << 32) - 1;
 const GENERATION_STRIDE: u64 = 0x9E37_79B1;
 /// Bits of a key that hold the sector number: 2^40 sectors are 512 TiB.
 const SECTOR_BITS: u32 = 40;
+const SECTOR_MASK: u64 = (1 << SECTOR_BITS) - 1;
+/// Generations that a key tells apart.
+pub(crate) const GENERATIONS: u32 = 1 << (u64::BITS - SECTOR_BITS);
+/// Words of a broken sector that are asked for its filling, each in turn.
+const WITNESSES: usize = 16;
 /// Number of different duplicate chunks.
 const DUPLICATES: u64 = 64;
 
@@ -58,6 +63,22 @@ pub struct Mismatch {
     pub offset: u64,
     /// What is there instead.
     pub kind: MismatchKind,
+}
+
+/// What a sector says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sector {
+    /// It is as it was written: to this sector of the target, the generation-th time.
+    Whole {
+        /// Number of the sector it was written to.
+        number: u64,
+        /// Which writing it was, modulo [`GENERATIONS`].
+        generation: u32,
+    },
+    /// Zeros.
+    Zeros,
+    /// Anything else.
+    Broken,
 }
 
 /// Kinds of wrong data.
@@ -225,7 +246,7 @@ impl Filler {
     }
 
     fn key(&self, sector: u64, generation: u64) -> u64 {
-        let id = (sector & ((1 << SECTOR_BITS) - 1)) | (generation << SECTOR_BITS);
+        let id = (sector & SECTOR_MASK) | (generation << SECTOR_BITS);
         mix(id ^ self.salt)
     }
 
@@ -251,11 +272,11 @@ impl Filler {
         Ok(())
     }
 
-    fn verify_sector(&self, bytes: &[u8], sector: u64) -> Result<(), MismatchKind> {
+    /// What a sector says of itself.
+    pub(crate) fn inspect(&self, bytes: &[u8]) -> Sector {
         let words = bytes.as_chunks::<8>().0;
         let word = |i: usize| words.get(i).map_or(0, |w| u64::from_le_bytes(*w));
         let key = word(0);
-        let meant_for = (unmix(key) ^ self.salt) & ((1 << SECTOR_BITS) - 1);
         let filling = word(1) ^ self.mask(key);
         let (base, summand) = self.filling(filling & FILLING_MASK);
         let is_whole = filling <= FILLING_MASK
@@ -264,16 +285,78 @@ impl Filler {
                 .zip(base)
                 .skip(STAMP_WORDS)
                 .all(|(w, b)| u64::from_le_bytes(*w) == b.wrapping_add(summand));
-        if is_whole && meant_for == sector {
-            return Ok(());
+        if is_whole {
+            let id = unmix(key) ^ self.salt;
+            return Sector::Whole {
+                number: id & SECTOR_MASK,
+                generation: (id >> SECTOR_BITS) as u32,
+            };
         }
-        Err(if is_whole {
-            MismatchKind::Misplaced(meant_for * SECTOR_BYTES as u64)
-        } else if bytes.iter().all(|&b| b == 0) {
-            MismatchKind::Zeros
-        } else {
-            MismatchKind::Garbled
-        })
+        if bytes.iter().all(|&b| b == 0) {
+            return Sector::Zeros;
+        }
+        Sector::Broken
+    }
+
+    /// How many bits of a broken sector differ from what it was, where enough of it is left to
+    /// tell. What it was is known but for its filling, which is found by the words that still agree
+    /// on one; without the generation, the first word is believed.
+    pub(crate) fn flipped_bits(
+        &self,
+        bytes: &[u8],
+        sector: u64,
+        generation: Option<u32>,
+    ) -> Option<u32> {
+        let words: Vec<u64> = bytes
+            .as_chunks::<8>()
+            .0
+            .iter()
+            .map(|w| u64::from_le_bytes(*w))
+            .collect();
+        let filling = self.surviving_filling(&words)?;
+        let key = match generation {
+            Some(generation) => self.key(sector, u64::from(generation)),
+            None => *words.first()?,
+        };
+        let mut whole = [0; SECTOR_BYTES];
+        self.put_fillings(&mut whole, filling);
+        let stamp = [key, self.mask(key) ^ filling];
+        for (out, word) in whole.as_chunks_mut::<8>().0.iter_mut().zip(stamp) {
+            *out = word.to_le_bytes();
+        }
+        let differing = bytes.iter().zip(&whole).map(|(a, b)| (a ^ b).count_ones());
+        Some(differing.sum())
+    }
+
+    /// The filling that most words of a sector agree on.
+    fn surviving_filling(&self, words: &[u64]) -> Option<u64> {
+        let agreeing = SECTOR_WORDS / 2;
+        for row in &*self.base {
+            for witness in STAMP_WORDS..STAMP_WORDS + WITNESSES {
+                let summand = words.get(witness)?.wrapping_sub(row[witness]);
+                let agree = words
+                    .iter()
+                    .zip(row)
+                    .skip(STAMP_WORDS)
+                    .filter(|(w, b)| w.wrapping_sub(**b) == summand);
+                if agree.count() >= agreeing {
+                    let number = unmix(summand) ^ self.salt.rotate_left(17);
+                    return (number <= FILLING_MASK).then_some(number);
+                }
+            }
+        }
+        None
+    }
+
+    fn verify_sector(&self, bytes: &[u8], sector: u64) -> Result<(), MismatchKind> {
+        match self.inspect(bytes) {
+            Sector::Whole { number, .. } if number == sector => Ok(()),
+            Sector::Whole { number, .. } => {
+                Err(MismatchKind::Misplaced(number * SECTOR_BYTES as u64))
+            }
+            Sector::Zeros => Err(MismatchKind::Zeros),
+            Sector::Broken => Err(MismatchKind::Garbled),
+        }
     }
 }
 

@@ -65,6 +65,7 @@ mod spec;
 mod target;
 #[cfg(test)]
 mod testing;
+mod verify;
 mod worker;
 
 pub use clock::{clock_cost, monotonic_ns};
@@ -75,8 +76,9 @@ pub use probe::{
     probe, residency,
 };
 pub use report::{
-    ClockReport, CpuUse, DirectionReport, EngineUse, IntervalCell, IntervalRow, JobReport,
-    MAX_ROWS, Note, NoteKind, OpenLoopReport, OutsideReport, Series, Snapshot,
+    ClockReport, CpuUse, DirectionReport, EngineUse, Fault, FaultKind, IntervalCell, IntervalRow,
+    JobReport, MAX_ROWS, Note, NoteKind, OpenLoopReport, OutsideReport, Series, Snapshot,
+    VerifyReport,
 };
 pub use run::{Hooks, NoHooks, run};
 pub use spec::{

@@ -6,7 +6,7 @@ use fathom_stats::Histogram;
 use crate::error::IoError;
 use crate::report::{
     ClockReport, CpuUse, DirectionReport, EngineUse, IntervalRow, JobReport, Note, NoteKind,
-    OpenLoopReport, OutsideReport, Series,
+    OpenLoopReport, OutsideReport, Series, VerifyReport,
 };
 use crate::source::Kind;
 use crate::spec::{EngineKind, JobSpec, Pace};
@@ -31,6 +31,7 @@ pub(crate) struct Measured {
     pub(crate) clock_read_ns: f64,
     pub(crate) asked: EngineKind,
     pub(crate) notes: Vec<Note>,
+    pub(crate) verify: Option<VerifyReport>,
 }
 
 impl Default for Measured {
@@ -44,6 +45,7 @@ impl Default for Measured {
             clock_read_ns: 0.0,
             asked: EngineKind::Null,
             notes: Vec::new(),
+            verify: None,
         }
     }
 }
@@ -117,6 +119,7 @@ pub(crate) fn merge(
         clock,
         resolution_ns: outcomes.iter().map(|o| o.resolution_ns).max().unwrap_or(0),
         open_loop: is_open.then(|| merge_open(&outcomes)),
+        verify: measured.verify,
         notes,
     };
     assert_books_balance(&report);

@@ -84,11 +84,6 @@ impl Pacer {
         }
     }
 
-    #[inline(always)]
-    pub(crate) const fn is_unpaced(&self) -> bool {
-        self.schedule.is_none()
-    }
-
     pub(crate) fn is_open(&self) -> bool {
         self.schedule.as_ref().is_some_and(|s| s.is_open)
     }

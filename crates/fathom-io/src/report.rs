@@ -53,6 +53,8 @@ pub struct JobReport {
     pub resolution_ns: u64,
     /// How operations met an open schedule; `None` for other paces.
     pub open_loop: Option<OpenLoopReport>,
+    /// What verifying found ([`crate::Verify::Ledger`]).
+    pub verify: Option<VerifyReport>,
     /// Things worth telling that are not errors.
     pub notes: Vec<Note>,
 }
@@ -237,6 +239,86 @@ pub struct OpenLoopReport {
     pub latest_start_ns: u64,
     /// Due but not started when the window closed.
     pub backlog: u64,
+}
+
+/// What verifying with a ledger found, in and out of the window.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VerifyReport {
+    /// Bytes checked of the job's own reads.
+    pub checked_bytes: u64,
+    /// Bytes read back and checked after it.
+    pub read_back_bytes: u64,
+    /// Faulty blocks by kind ([`FaultKind::name`]); each once until it is written again.
+    pub faults: BTreeMap<&'static str, u64>,
+    /// The first of them.
+    pub first: Vec<Fault>,
+}
+
+/// A block that is not what was last written to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Where, in bytes from the start of the target.
+    pub offset: u64,
+    /// Length of the block.
+    pub length: fathom_base::Bytes,
+    /// What is there instead.
+    pub kind: FaultKind,
+}
+
+/// Kinds of faults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// An earlier writing of the same place: the last one was lost.
+    Stale,
+    /// Part of the last writing, part of an earlier one.
+    Torn,
+    /// What was written to another offset.
+    Misdirected {
+        /// That offset.
+        from: u64,
+    },
+    /// What was written, but for some bits.
+    Flipped {
+        /// How many of the first such sector.
+        bits: u32,
+    },
+    /// Zeros.
+    Zeros,
+    /// Anything else.
+    Garbled,
+    /// It could not be read back.
+    Unreadable,
+}
+
+impl FaultKind {
+    /// One word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stale => "stale",
+            Self::Torn => "torn",
+            Self::Misdirected { .. } => "misdirected",
+            Self::Flipped { .. } => "flipped",
+            Self::Zeros => "zeros",
+            Self::Garbled => "garbled",
+            Self::Unreadable => "unreadable",
+        }
+    }
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "at offset {} ({}) ", self.offset, self.length)?;
+        match self.kind {
+            FaultKind::Stale => f.write_str("is an earlier writing: the last one was lost"),
+            FaultKind::Torn => f.write_str("is in part the last writing, in part an earlier one"),
+            FaultKind::Misdirected { from } => write!(f, "is what was written to offset {from}"),
+            FaultKind::Flipped { bits } => write!(f, "is what was written but for {bits} bits"),
+            FaultKind::Zeros => f.write_str("are zeros where data were written"),
+            FaultKind::Garbled => f.write_str("is not what was written"),
+            FaultKind::Unreadable => f.write_str("could not be read back"),
+        }
+    }
 }
 
 /// Something worth telling about how a job ran.

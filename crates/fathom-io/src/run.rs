@@ -15,6 +15,7 @@ use crate::probe::choose_engine;
 use crate::report::{JobReport, Note, NoteKind, Snapshot};
 use crate::shared::{Cell, Gate, Shared, Window};
 use crate::spec::{EngineKind, JobSpec, check};
+use crate::verify::{Ledger, read_back};
 use crate::worker::{Outcome, ThreadCpu, effective_depth, process_cpu, run_job};
 
 /// Time between two looks at running jobs.
@@ -91,9 +92,16 @@ pub fn run(spec: &JobSpec, hooks: &dyn Hooks, cancel: &Cancel) -> Result<JobRepo
     if leader.begun {
         leader.end();
     }
-    let outcomes = result?;
+    let mut outcomes = result?;
     drop(held);
     let mut measured = leader.measured;
+    let ledgers: Vec<Ledger> = outcomes
+        .iter_mut()
+        .filter_map(|o| o.ledger.take())
+        .collect();
+    if !ledgers.is_empty() {
+        measured.verify = Some(read_back(&shared.spec, ledgers, cancel)?);
+    }
     measured.notes = notes;
     measured.asked = spec.engine;
     measured.clock_name = leader.clock.name();

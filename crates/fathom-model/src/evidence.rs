@@ -16,6 +16,12 @@ pub struct Evidence {
     /// The test's own account of its I/O.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub io: Option<IoEvidence>,
+    /// How operations met the rate asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pace: Option<PaceEvidence>,
+    /// What verifying the data found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verify: Option<VerifyEvidence>,
     /// Whether direct I/O was asked for and took effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direct: Option<DirectEvidence>,
@@ -72,7 +78,7 @@ pub struct IoEvidence {
     pub interval_count: u64,
     /// Latencies beyond the histogram's range.
     pub clipped: u64,
-    /// Mean submit-to-reap latency.
+    /// Mean submit-to-reap latency (the service time of an open loop).
     #[serde(deserialize_with = "null_is_nan")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub latency_ns_mean: f64,
@@ -89,6 +95,59 @@ pub struct IoEvidence {
     pub errors: u64,
     /// The engine that did the work.
     pub engine: String,
+}
+
+/// The rate asked for and what became of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct PaceEvidence {
+    /// The rate asked for, all jobs together, as typed: `1000/s`, `50MB/s`.
+    pub rate: String,
+    /// Share of it that was reached: in an open loop, of the operations that were due.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reached_share: Option<f64>,
+    /// Operations were due whether or not earlier ones were done; absent for a closed loop, in
+    /// which an operation that is late is not missed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open: Option<OpenEvidence>,
+}
+
+/// What verifying the data found, measured time or not.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct VerifyEvidence {
+    /// Bytes checked of the test's own reads.
+    pub checked_bytes: u64,
+    /// Bytes read back and checked after them.
+    pub read_back_bytes: u64,
+    /// Blocks that were not what was last written there, by what they were instead: `stale`,
+    /// `torn`, `misdirected`, `flipped`, `zeros`, `garbled`, `unreadable`.
+    #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    pub faults: std::collections::BTreeMap<String, u64>,
+    /// The first of them, each with its offset.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub first: Vec<String>,
+}
+
+/// How operations met an open schedule.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct OpenEvidence {
+    /// `constant` or `poisson`.
+    pub arrivals: String,
+    /// Operations that were due in the window.
+    pub due: u64,
+    /// Of these, started more than 50 us after they were due.
+    pub late_starts: u64,
+    /// Longest delay of a start.
+    pub latest_start_ns: u64,
+    /// Due but not started when the window closed.
+    pub backlog: u64,
+    /// Started, but not completed when the window closed.
+    pub unfinished: u64,
 }
 
 /// Direct I/O: asked, offered, and done.

@@ -12,6 +12,7 @@ mod entry;
 mod facts;
 mod host;
 pub mod limits;
+mod pace;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -31,7 +32,7 @@ pub fn judge_trial(case: &Case, target: Option<&TargetInfo>, trial: &Trial) -> V
         return Verdict::default();
     }
     let mut facts = Facts::of(case, target);
-    facts.latency_ns_max = trial.histograms.values().filter_map(|h| h.max()).max();
+    facts.latency_ns_max = longest_in_flight(trial);
     let mut verdict = judge(&facts, &trial.evidence);
     if verdict.level != Level::Unjudged {
         account::few_samples(trial, &mut verdict);
@@ -50,6 +51,8 @@ pub fn judge(facts: &Facts, evidence: &Evidence) -> Verdict {
     account::little(&seen, &mut verdict);
     account::counts(&seen, &mut verdict);
     account::errors(&seen, &mut verdict);
+    account::corruption(&seen, &mut verdict);
+    pace::pace(&seen, &mut verdict);
     if seen.is_null_engine() {
         let text = "The null engine completes every request without doing it: the figure is the \
                     cost of the tool itself.";
@@ -74,6 +77,17 @@ pub fn judge(facts: &Facts, evidence: &Evidence) -> Verdict {
     host::busy(&seen, &mut verdict);
     host::clock(&seen, &mut verdict);
     verdict
+}
+
+/// The longest time an operation was in flight: of an open loop by the histograms of service.
+fn longest_in_flight(trial: &Trial) -> Option<u64> {
+    let is_service = |name: &str| name.ends_with("service");
+    let has_service = trial.histograms.keys().any(|name| is_service(name));
+    let relevant = trial
+        .histograms
+        .iter()
+        .filter(|(name, _)| !has_service || is_service(name) || *name == "sync");
+    relevant.filter_map(|(_, histogram)| histogram.max()).max()
 }
 
 /// Builds a reason with the advice of the rule's row.

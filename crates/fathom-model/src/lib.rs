@@ -34,7 +34,8 @@ pub use error::{ModelError, OptionError, SinkError, TestError};
 pub use event::{Event, PlannedCase, RunEnd, RunHeader, StopReason};
 pub use evidence::{
     CacheEvidence, ClockEvidence, CpuEvidence, DataEvidence, DeviceEvidence, DirectEvidence,
-    DurabilityEvidence, Evidence, FileEvidence, HostEvidence, IoEvidence, PressureEvidence,
+    DurabilityEvidence, Evidence, FileEvidence, HostEvidence, IoEvidence, OpenEvidence,
+    PaceEvidence, PressureEvidence, VerifyEvidence,
 };
 pub use figure::Figure;
 pub use identity::{PtsIdentity, case_id, imported_case_id, pts_comparison_hash, pts_profile};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fathom_base::WallTime;
 use fathom_model::{
     Case, Direction, Display, Figure, Generator, Implementation, ImplementationKind, Metric,
-    Options, Origin, ResultFile, ResultRecord, Run, System, Trial, case_id,
+    Options, Origin, PaceEvidence, ResultFile, ResultRecord, Run, System, Trial, case_id,
 };
 use fathom_stats::Histogram;
 use serde_json::Value;
@@ -325,6 +325,7 @@ impl Builder {
         }
         if job.error == 0 {
             trial.values = values(job);
+            trial.evidence.pace = pace(job);
             for (name, flow) in [
                 ("read", &job.read),
                 ("write", &job.write),
@@ -379,6 +380,19 @@ impl<'a> Pooled<'a> {
             .facts
             .insert("pooled_entries".to_owned(), count.into());
     }
+}
+
+/// A rate that the job was held to: fio's loop is closed, so that what operations waited before they
+/// were submitted is not in its latencies.
+fn pace(job: &Job) -> Option<PaceEvidence> {
+    let options = job.options.as_ref()?;
+    let (name, rate) = options
+        .iter()
+        .find(|(name, value)| ["rate", "rate_iops"].contains(&name.as_str()) && value != "0")?;
+    Some(PaceEvidence {
+        rate: format!("{name}={rate}"),
+        ..PaceEvidence::default()
+    })
 }
 
 /// The same output read twice gives the same trials, so that merging does not double them.

@@ -99,6 +99,18 @@ fn a_job_becomes_a_case_with_the_metrics_of_our_own_test() {
 }
 
 #[test]
+fn latencies_of_a_job_held_to_a_rate_are_refused() {
+    let held = READ.replace("\"iodepth\"", "\"rate_iops\" : \"100\", \"iodepth\"");
+    let file = import(held.as_bytes(), "out.txt").unwrap();
+    for record in &file.results {
+        let is_latency = record.metric.id.starts_with("latency");
+        let verdict = &record.entries[0].verdict;
+        let refused = verdict.reasons.iter().any(|r| r.rule == "closed-loop");
+        assert_eq!(refused, is_latency, "{}", record.metric.id);
+    }
+}
+
+#[test]
 fn the_rest_of_a_file_does_not_hinder_the_json() {
     let noisy = format!(
         "\nfio: terminating on signal 2\nnote {{ this is no json }}\n{}\nfio: io_u error\n",

@@ -38,7 +38,7 @@ fn due_times(pacer: &mut Pacer, count: usize) -> Vec<u64> {
 #[test]
 fn unpaced_is_always_due() {
     let mut pacer = pacer(Pace::Unpaced);
-    assert!(pacer.is_unpaced());
+    assert!(!pacer.is_open());
     assert_eq!(pacer.due(5), Due::Since(5));
 }
 

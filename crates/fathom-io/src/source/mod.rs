@@ -170,6 +170,11 @@ impl Source {
         }
     }
 
+    /// First byte of the job's part, and one past its last.
+    pub(crate) const fn part(&self) -> (u64, u64) {
+        (self.start, self.end)
+    }
+
     /// The next operation; `None` when the job has done all of its share.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Option<Step> {

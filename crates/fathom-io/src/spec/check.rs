@@ -202,6 +202,9 @@ fn check_contents(spec: &JobSpec) -> Result<(), IoError> {
         check_percent("contents.compressible", compressible)?;
         check_percent("contents.dedupe", dedupe)?;
     }
+    if matches!(spec.verify, Verify::Ledger { .. }) {
+        return check_ledger(spec);
+    }
     let verifies = spec.verify == Verify::Pattern;
     let can = !spec.mode.writes()
         && spec.mode.reads()
@@ -212,6 +215,42 @@ fn check_contents(spec: &JobSpec) -> Result<(), IoError> {
         "verify",
         "pattern",
         "a mode that only reads, contents random, and an engine that moves data",
+    )
+}
+
+/// What a ledger of blocks can keep.
+fn check_ledger(spec: &JobSpec) -> Result<(), IoError> {
+    let smallest = spec.block_sizes.smallest().as_u64();
+    let BlockSizes { reads, writes } = &spec.block_sizes;
+    let is_even = |share: &SizeShare| share.size.as_u64().is_multiple_of(smallest);
+    let can = spec.contents == Contents::Random
+        && spec.engine != EngineKind::Null
+        && !spec.mode.trims()
+        && sector_of(spec, crate::contents::SECTOR_BYTES as u64).is_none()
+        && reads.iter().chain(writes).all(is_even);
+    ensure(
+        can,
+        "verify",
+        "ledger",
+        "contents random in whole sectors of 512 bytes, block sizes that are multiples of the \
+         smallest, no discards, and an engine that moves data",
+    )?;
+    ensure(
+        spec.jobs == 1 || spec.cursor == Cursor::Partitioned,
+        "cursor",
+        "not partitioned",
+        "parts of the span for each job, so that each knows what it wrote",
+    )?;
+    let needed = spec.size.as_u64() / smallest * 4;
+    let limit = physical_memory() / 8;
+    ensure(
+        needed <= limit,
+        "size",
+        spec.size,
+        format!(
+            "at most {} blocks: what each holds is remembered in memory",
+            limit / 4
+        ),
     )
 }
 

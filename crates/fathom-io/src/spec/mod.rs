@@ -493,6 +493,17 @@ pub enum Verify {
     /// That it is what [`Contents::Random`] with this seed writes there; costs the job's
     /// processor time, outside of latency.
     Pattern,
+    /// That each block is what was last written to it: what is read while measuring, and in the
+    /// end, after the window, the whole span. Faults are told apart, named and counted
+    /// ([`crate::JobReport::verify`]) and do not end the job. Needs [`Contents::Random`] in whole
+    /// sectors, block sizes that are multiples of the smallest, one job or [`Cursor::Partitioned`];
+    /// operations that would meet on a block wait for each other. Costs 4 bytes of memory a block.
+    Ledger {
+        /// The seed of the contents, of what is in the target and of what is written.
+        contents_seed: u64,
+        /// The whole span was written with this seed before, by [`crate::lay_out`] or a job.
+        laid_out: bool,
+    },
 }
 
 /// What a failed operation does to the job.

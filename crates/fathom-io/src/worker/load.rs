@@ -11,7 +11,7 @@ use fathom_base::Bytes;
 
 use super::{Outcome, Tally, clock_of, stamps_each};
 use crate::buffer::{Buffers, Plan};
-use crate::clock::StampClock;
+use crate::clock::{StampClock, monotonic_ns};
 use crate::contents::{Filler, SECTOR_BYTES};
 use crate::engine::{Engine, Op, Queued, Wait};
 use crate::error::IoError;
@@ -20,6 +20,7 @@ use crate::report::OpenLoopReport;
 use crate::shared::{Cell, Shared};
 use crate::source::{Kind, Source, Step};
 use crate::spec::{Contents, OnError, SyncKind, Verify};
+use crate::verify::Ledger;
 
 /// Before a moment waited for, the clock is watched instead of sleeping.
 const WATCH_NS: u64 = 50_000;
@@ -172,6 +173,10 @@ pub(crate) struct Load<'a> {
     fills: bool,
     verifies: bool,
     is_open: bool,
+    /// What each block holds, where that is verified.
+    ledger: Option<Ledger>,
+    /// An operation that waits for another one on its blocks.
+    held: Option<Step>,
     failure: Option<IoError>,
     resolution_ns: u64,
     open_loop: OpenLoopReport,
@@ -190,13 +195,21 @@ impl<'a> Load<'a> {
         let plan = Plan::new(spec, depth);
         let pacer = Pacer::new(spec, index);
         let is_open = pacer.is_open();
+        let source = Source::new(spec, index, &shared.cursor);
+        let contents_seed = match spec.verify {
+            Verify::Ledger { contents_seed, .. } => contents_seed,
+            Verify::Off | Verify::Pattern => spec.seed,
+        };
         Self {
+            // A job that is repeated with its seed must not repeat its generations.
+            ledger: Ledger::new(spec, source.part(), depth, spec.seed ^ monotonic_ns()),
+            held: None,
             shared,
             cell: &shared.cells[index as usize],
             clock: clock_of(spec),
-            source: Source::new(spec, index, &shared.cursor),
+            source,
             pacer,
-            filler: Filler::new(spec.contents, spec.seed),
+            filler: Filler::new(spec.contents, contents_seed),
             buffers: Some(buffers),
             plan,
             pool: pool_order(plan, index, spec.jobs),
@@ -216,7 +229,7 @@ impl<'a> Load<'a> {
             writes: u64::from(index) << 14,
             per_io: stamps_each(spec, spec.engine.is_synchronous()),
             fills: spec.mode.writes() && spec.contents != Contents::Zeros,
-            verifies: spec.verify == Verify::Pattern,
+            verifies: spec.verify != Verify::Off,
             is_open,
             failure: None,
             resolution_ns: 0,
@@ -353,28 +366,55 @@ impl<'a> Load<'a> {
         }
         let mut room = batch;
         while room > 0 && !self.closing && !self.sync_due && !self.free.is_empty() {
-            if !self.pacer.is_unpaced() {
+            let mut due = self.pacer.due(self.now_ns);
+            if matches!(due, Due::At(_)) {
+                // What was due at the last stamp needs no new one.
                 self.now_ns = self.clock.now();
+                due = self.pacer.due(self.now_ns);
             }
             if self.now_ns >= self.stop_ns {
                 self.closing = true;
                 break;
             }
-            let due_ns = match self.pacer.due(self.now_ns) {
+            let due_ns = match due {
                 Due::Since(due_ns) => due_ns,
                 // The job lasts until the deadline, though nothing more is due before it.
                 Due::At(due_ns) => return Some(due_ns.min(self.stop_ns)),
             };
-            let Some(step) = self.source.next() else {
-                self.closing = true;
-                break;
-            };
+            let Some(step) = self.next_step() else { break };
             let Some(slot) = self.free.pop() else { break };
             self.pacer.advance(step.length);
             self.launch(engine, slot, step, due_ns);
             room -= 1;
         }
         None
+    }
+
+    /// The next operation; `None` when there is none, or it has to wait for one in flight.
+    #[inline(always)]
+    fn next_step(&mut self) -> Option<Step> {
+        if self.verifies {
+            return self.next_verified();
+        }
+        let step = self.source.next();
+        self.closing |= step.is_none();
+        step
+    }
+
+    #[cold]
+    fn next_verified(&mut self) -> Option<Step> {
+        let next = self.held.take().or_else(|| self.source.next());
+        let Some(step) = next else {
+            self.closing = true;
+            return None;
+        };
+        if let Some(ledger) = &mut self.ledger
+            && !ledger.admits(step)
+        {
+            self.held = Some(step);
+            return None;
+        }
+        Some(step)
     }
 
     #[inline(always)]
@@ -422,18 +462,22 @@ impl<'a> Load<'a> {
         let (Some(buffers), true) = (&mut self.buffers, self.fills) else {
             return index;
         };
+        let generation = match &mut self.ledger {
+            Some(ledger) => ledger.begin_write(slot),
+            None => self.writes,
+        };
         let stride = buffers.stride();
         // SAFETY: neither a free slot's buffer nor one from the pool is in flight.
         let data = unsafe { buffers.slice_mut(index, step.length as usize) };
         match pooled {
             Some(index) => {
                 let first = filling_of(index - self.plan.slots, stride);
-                self.filler.stamp(data, first, step.offset, self.writes);
+                self.filler.stamp(data, first, step.offset, generation);
                 if let Some(&next) = self.pool.front() {
                     buffers.expect_stamp(next);
                 }
             }
-            None => self.filler.fill(data, step.offset, self.writes),
+            None => self.filler.fill(data, step.offset, generation),
         }
         index
     }
@@ -545,6 +589,9 @@ impl<'a> Load<'a> {
         let step = state.step;
         let moved = state.moved;
         self.leave(slot, kind, self.now_ns);
+        if let Some(ledger) = &mut self.ledger {
+            ledger.fail(step);
+        }
         let errno = if result < 0 { errno } else { 0 };
         self.fail(step, moved, errno);
     }
@@ -588,8 +635,18 @@ impl<'a> Load<'a> {
         let Some(buffers) = &mut self.buffers else {
             return;
         };
+        if step.kind != Kind::Read {
+            if let Some(ledger) = &mut self.ledger {
+                ledger.complete(slot, step, &[]);
+            }
+            return;
+        }
         // SAFETY: the operation of this slot is over, and no other was queued in it.
         let data = unsafe { buffers.slice_mut(slot, step.length as usize) };
+        if let Some(ledger) = &mut self.ledger {
+            ledger.complete(slot, step, data);
+            return;
+        }
         let Err(mismatch) = self.filler.verify(data, step.offset) else {
             return;
         };
@@ -616,7 +673,8 @@ impl<'a> Load<'a> {
                 _ => Wait::AtMost((left - WATCH_NS).min(NAP_NS)),
             };
         }
-        let blocked = self.free.is_empty() || self.closing || self.sync_due;
+        let is_held = self.held.is_some() && self.in_flight > 0;
+        let blocked = self.free.is_empty() || self.closing || self.sync_due || is_held;
         if blocked && self.again.is_empty() {
             Wait::For(reap_batch.min(self.in_flight))
         } else {
@@ -742,6 +800,7 @@ impl<'a> Load<'a> {
             resolution_ns: self.resolution_ns,
             final_flush_ns: self.final_flush_ns,
             open_loop: self.open_loop,
+            ledger: self.ledger,
             features: Vec::new(),
             notes: Vec::new(),
         }

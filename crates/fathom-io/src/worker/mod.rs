@@ -12,6 +12,7 @@ use crate::error::IoError;
 use crate::report::{Note, NoteKind, OpenLoopReport};
 use crate::shared::Shared;
 use crate::spec::{EngineKind, JobSpec, Pace, Stamps};
+use crate::verify::Ledger;
 
 mod load;
 mod tally;
@@ -28,6 +29,7 @@ pub(crate) struct Outcome {
     pub(crate) resolution_ns: u64,
     pub(crate) final_flush_ns: Option<u64>,
     pub(crate) open_loop: OpenLoopReport,
+    pub(crate) ledger: Option<Ledger>,
     pub(crate) features: Vec<&'static str>,
     pub(crate) notes: Vec<Note>,
 }

@@ -289,7 +289,7 @@ fn a_rate_that_is_not_reached_is_noted() {
 fn an_open_loop_counts_from_the_due_time() {
     let mut job = virtual_job();
     job.stop = runtime(100);
-    // Each operation takes three readings of the clock, 3 us: 333 kIOPS at most.
+    // Each operation that is behind takes two readings of the clock, 2 us: 500 kIOPS at most.
     job.pace = Pace::Open {
         rate: Rate::Operations(100_000.0),
         arrivals: Arrivals::Constant,
@@ -299,17 +299,17 @@ fn an_open_loop_counts_from_the_due_time() {
     assert!(report.read.ops.abs_diff(10_000) <= 1, "{}", report.read.ops);
     assert_eq!(open.backlog, 0, "it keeps up");
     job.pace = Pace::Open {
-        rate: Rate::Operations(1e6),
+        rate: Rate::Operations(2e6),
         arrivals: Arrivals::Constant,
     };
     let report = measure(&job).unwrap();
     let open = report.open_loop.unwrap();
-    assert!(open.due.abs_diff(100_000) <= 1, "{open:?}");
+    assert!(open.due.abs_diff(200_000) <= 1, "{open:?}");
     assert_eq!(
         open.backlog + report.read.ops + report.outside.late_ops,
         open.due
     );
-    assert!(open.backlog > 60_000, "{open:?}");
+    assert!(open.backlog > 140_000, "{open:?}");
     let service = report.read.service.as_ref().unwrap();
     assert_eq!(service.count(), report.read.ops);
     assert!(service.max().unwrap() < 10_000, "the engine is fast");

@@ -18,6 +18,15 @@ pub const LINK_EXCESS: f64 = 1.02;
 pub const LITTLE: f64 = 0.05;
 /// Fewer operations than this say nothing about Little's law.
 pub const LITTLE_OPERATIONS: u64 = 100;
+/// Corrupt blocks named in a reason; the evidence has more.
+pub const FAULTS_NAMED: usize = 4;
+/// Share of a rate limit from which it counts as reached.
+pub const RATE_REACHED: f64 = 0.99;
+/// Share of the operations due in an open loop that may be unfinished when the window closes,
+/// beyond ...
+pub const UNFINISHED_SHARE: f64 = 0.001;
+/// ... so many and twice those usually in flight.
+pub const UNFINISHED: f64 = 2.0;
 /// Share of the data a fast compressor saves from which it counts as compressible.
 pub const COMPRESSIBLE_SHARE: f64 = 0.10;
 /// Share of the file under test that may never have been written when it is read.

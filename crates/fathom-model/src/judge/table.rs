@@ -54,7 +54,15 @@ fn threshold(id: &str) -> String {
             l::LITTLE_OPERATIONS
         ),
         "counts" => "equality".to_owned(),
-        "io-errors" => "any".to_owned(),
+        "io-errors" | "data-corrupt" => "any".to_owned(),
+        "closed-loop" => "any latency metric of a closed loop at a rate".to_owned(),
+        "rate-missed" => format!(
+            "open loop: over {} of the operations due were not completed, and over {:.0} + 2 x the \
+             mean in flight; a limit: noted under {}",
+            p(l::UNFINISHED_SHARE),
+            l::UNFINISHED,
+            p(l::RATE_REACHED)
+        ),
         "null-engine" | "memory-backed" => "always".to_owned(),
         "direct-io" => "open and one transfer succeed and leave no page in the cache".to_owned(),
         "page-cache" => format!(
@@ -120,7 +128,7 @@ struct Row {
     advice: &'static str,
 }
 
-const ROWS: [Row; 27] = [
+const ROWS: [Row; 31] = [
     Row {
         id: "littles-law",
         title: "Rate, latency and depth fit together",
@@ -144,6 +152,44 @@ const ROWS: [Row; 27] = [
         meaning: "Failed operations return at once and are not work done.",
         worst: Level::Suspect,
         advice: "Look at the kernel log (dmesg) for errors of the drive or file system.",
+    },
+    Row {
+        id: "data-corrupt",
+        title: "Data read is what was written",
+        meaning: "With verify=yes each block carries its position, its generation and a filling that \
+                  must be whole. What is read while measuring is checked, and all of the span is read \
+                  back in the end. Stale (an earlier writing), torn, misdirected and flipped blocks \
+                  are told apart.",
+        worst: Level::Invalid,
+        advice: "Trust no data to this target; look at the kernel log, then test cable, memory, \
+                 controller and drive apart.",
+    },
+    Row {
+        id: "open-loop",
+        title: "Latency at a rate counts from when an operation was due",
+        meaning: "In an open loop operations are due at moments that do not depend on earlier ones: \
+                  a stall makes all that were due in it late, and their latency says so. How many \
+                  started late, and by how much, is told.",
+        worst: Level::Valid,
+        advice: "",
+    },
+    Row {
+        id: "closed-loop",
+        title: "A latency at a rate comes from an open loop",
+        meaning: "A closed loop that is held to a rate does not start operations while the target \
+                  stalls, so its percentiles leave out the operations that a stall hurts (coordinated \
+                  omission), by orders of magnitude.",
+        worst: Level::Invalid,
+        advice: "Use rate= (open loop) of the native test io, or read the figure as service time.",
+    },
+    Row {
+        id: "rate-missed",
+        title: "The rate asked for was reached",
+        meaning: "Operations that were due and not completed have no latency. If the target cannot \
+                  keep up, the backlog and with it latency grow as long as the window lasts.",
+        worst: Level::Suspect,
+        advice: "Lower the rate (fathom knee finds the highest that is kept), or raise depth if \
+                 operations waited for a free place.",
     },
     Row {
         id: "null-engine",

@@ -5,7 +5,8 @@ use super::*;
 use crate::case::{Implementation, ImplementationKind, Options};
 use crate::evidence::{
     CacheEvidence, ClockEvidence, CpuEvidence, DataEvidence, DeviceEvidence, DirectEvidence,
-    DurabilityEvidence, FileEvidence, HostEvidence, IoEvidence, PressureEvidence,
+    DurabilityEvidence, FileEvidence, HostEvidence, IoEvidence, OpenEvidence, PaceEvidence,
+    PressureEvidence, VerifyEvidence,
 };
 use crate::figure::Figure;
 use crate::machine::{Drive, Layer, LayerKind, Mount};
@@ -719,6 +720,102 @@ fn trial(samples: u64, values: &[&str]) -> Trial {
             .insert((*value).to_owned(), Figure::new(1.0).unwrap());
     }
     trial
+}
+
+#[test]
+fn corrupt_blocks_are_counted_and_named() {
+    let verified = VerifyEvidence {
+        checked_bytes: GB,
+        read_back_bytes: GB,
+        ..VerifyEvidence::default()
+    };
+    let mut evidence = sound();
+    evidence.verify = Some(verified.clone());
+    is_valid("sound data", &facts("io"), &evidence);
+    objects(&sound(), Level::Invalid, "data-corrupt", |e| {
+        let faults = [("stale", 2), ("torn", 1)].map(|(kind, n)| (kind.to_owned(), n));
+        e.verify = Some(VerifyEvidence {
+            faults: faults.into(),
+            first: vec!["at offset 4096 (4KiB) is an earlier writing".to_owned()],
+            ..verified
+        });
+    });
+}
+
+/// The sound trial as an open loop that kept up.
+fn at_a_rate(evidence: &mut Evidence) -> &mut OpenEvidence {
+    let pace = evidence.pace.insert(PaceEvidence {
+        rate: "100000/s".to_owned(),
+        reached_share: Some(1.0),
+        open: Some(OpenEvidence {
+            arrivals: "constant".to_owned(),
+            due: 500_000,
+            late_starts: 50,
+            latest_start_ns: 70_000,
+            backlog: 0,
+            unfinished: 30,
+        }),
+    });
+    pace.open.as_mut().unwrap()
+}
+
+#[test]
+fn an_open_loop_tells_what_was_late_and_what_was_missed() {
+    let facts = facts("io");
+    let mut evidence = sound();
+    at_a_rate(&mut evidence);
+    let (level, _, notes) = told(&facts, &evidence);
+    assert_eq!((level, notes), (Level::Valid, vec!["open-loop".to_owned()]));
+    // A stall that the end of the window hides; and a target that cannot keep up.
+    objects(&sound(), Level::Suspect, "rate-missed", |e| {
+        at_a_rate(e).backlog = 600;
+    });
+    objects(&sound(), Level::Suspect, "rate-missed", |e| {
+        at_a_rate(e).unfinished = 600;
+    });
+}
+
+#[test]
+fn a_latency_at_a_rate_from_a_closed_loop_is_refused() {
+    let mut closed = trial(100_000, &["iops", "latency-p99", "service-p99"]);
+    closed.evidence.pace = Some(PaceEvidence {
+        rate: "1000/s".to_owned(),
+        reached_share: Some(1.0),
+        open: None,
+    });
+    closed.verdict = judge_trial(&case("io"), None, &closed);
+    assert_eq!(closed.verdict.level, Level::Valid);
+    for (metric, level) in [
+        ("iops", Level::Valid),
+        ("service-p99", Level::Valid),
+        ("sync-latency-p99", Level::Valid),
+        ("latency-p99", Level::Invalid),
+        ("read-latency-mean", Level::Invalid),
+    ] {
+        let verdict = judge_entry(metric, [&closed]);
+        assert_eq!(verdict.level, level, "{metric}");
+        let refused = verdict.reasons.iter().any(|r| r.rule == "closed-loop");
+        assert_eq!(refused, level == Level::Invalid, "{metric}");
+    }
+    closed.evidence.pace.as_mut().unwrap().reached_share = Some(0.5);
+    let verdict = judge_trial(&case("io"), None, &closed);
+    assert_eq!(verdict.notes[0].short, "50.0 % of the rate limit");
+    // The same of an open loop stands.
+    at_a_rate(&mut closed.evidence);
+    closed.verdict = judge_trial(&case("io"), None, &closed);
+    assert_eq!(judge_entry("latency-p99", [&closed]).level, Level::Valid);
+}
+
+#[test]
+fn samples_of_an_open_loop_are_counted_once() {
+    let mut open = trial(600, &["latency-p99"]);
+    let service = open.histograms["read"].clone();
+    open.histograms
+        .insert("read-service".to_owned(), service.clone());
+    open.histograms.insert("sync".to_owned(), service);
+    let weak = account::too_few("latency-p99", &open);
+    assert_eq!(weak, Some((99.0, 600)));
+    assert_eq!(account::too_few("service-p99", &open), weak);
 }
 
 #[test]

@@ -21,6 +21,10 @@ pub(super) fn inexpressible(settings: &IoSettings, fio: &Fio) -> Vec<Unmet> {
     let mut unmet = Vec::new();
     for (is_asked, what) in [
         (shared, "cursor=shared"),
+        (
+            settings.verify,
+            "verify, of blocks that are written while they are read",
+        ),
         (settings.stamps == IoStamps::PerBatch, "stamps=per-batch"),
         (
             matches!(settings.clock, IoClock::Virtual(_)),
@@ -38,7 +42,11 @@ pub(super) fn inexpressible(settings: &IoSettings, fio: &Fio) -> Vec<Unmet> {
             "pool-threads",
         ),
         (
-            settings.rate.is_some() && settings.mode.is_mixed(),
+            settings.rate.is_some(),
+            "rate, an open loop (rate-limit is fio's rate_iops and rate)",
+        ),
+        (
+            settings.rate_limit.is_some() && settings.mode.is_mixed(),
             "one rate for reads and writes together",
         ),
         (
@@ -268,7 +276,7 @@ impl Lines {
             self.set("loops", passes);
         }
         // fio's rates are of one job.
-        match settings.rate {
+        match settings.rate_limit {
             None => {}
             Some(Rate::Bytes(rate)) => self.set("rate", rate.div_ceil(jobs)),
             Some(Rate::Operations(rate)) => {

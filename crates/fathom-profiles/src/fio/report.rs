@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use fathom_base::Nanos;
+use fathom_base::{Nanos, Rate};
 use fathom_model::definition::io::{
     self as definition, IoDirect, IoEngine, IoMeasured, IoSettings, IoTotals,
 };
 use fathom_model::{
     CacheEvidence, CpuEvidence, DataEvidence, DirectEvidence, DurabilityEvidence, Evidence,
-    FileEvidence, Host, HostEvidence, IoEvidence, Trial,
+    FileEvidence, Host, HostEvidence, IoEvidence, PaceEvidence, Trial,
 };
 use fathom_stats::Histogram;
 
@@ -60,6 +60,7 @@ impl Sum {
             operations: self.operations,
             bytes: self.bytes,
             latency: Some(&self.latency),
+            service: Some(&self.latency),
             latency_ns_mean: self.mean(),
         }
     }
@@ -106,26 +107,46 @@ pub(super) fn trial(output: &Output, known: Known<'_>) -> Trial {
     let (issued, syncs) = (sum(|s| s.issued), sync.operations);
     Trial {
         values: definition::values(settings, &measured),
-        histograms: histograms([
-            ("read", read),
-            ("write", write),
-            ("trim", trim),
-            ("sync", sync),
-        ]),
+        histograms: histograms(
+            settings,
+            [
+                ("read", read),
+                ("write", write),
+                ("trim", trim),
+                ("sync", sync),
+            ],
+        ),
         evidence: evidence(known, output, io, issued, syncs),
         ..Trial::default()
     }
 }
 
-fn histograms(sums: [(&str, Sum); 4]) -> BTreeMap<String, Histogram> {
+fn histograms(settings: &IoSettings, sums: [(&str, Sum); 4]) -> BTreeMap<String, Histogram> {
     sums.into_iter()
         .filter(|(_, sum)| !sum.latency.is_empty())
         .map(|(name, sum)| {
             let mut histogram = sum.latency;
             histogram.shrink();
-            (name.to_owned(), histogram)
+            let name = match settings.rate_limit {
+                Some(_) if name != "sync" => format!("{name}-service"),
+                _ => name.to_owned(),
+            };
+            (name, histogram)
         })
         .collect()
+}
+
+fn pace(limit: Rate, io: &IoEvidence) -> PaceEvidence {
+    let seconds = io.window_ns.max(1) as f64 / 1e9;
+    let bytes = io.read_bytes + io.written_bytes + io.trimmed_bytes;
+    PaceEvidence {
+        rate: limit.to_string(),
+        reached_share: Some(match limit {
+            Rate::Operations(rate) => io.operations as f64 / seconds / rate,
+            Rate::Bytes(rate) => bytes as f64 / seconds / rate as f64,
+        }),
+        open: None,
+    }
 }
 
 fn evidence(
@@ -146,6 +167,7 @@ fn evidence(
         (ms * 1e6) as u64
     };
     Evidence {
+        pace: settings.rate_limit.map(|limit| pace(limit, &io)),
         io: Some(io),
         direct: Some(DirectEvidence {
             requested: settings.direct != IoDirect::No && settings.engine != IoEngine::Mmap,

@@ -134,9 +134,12 @@ fn options_become_lines_of_the_job() {
         &[("jobs", "4"), ("size", "1GiB")],
         &["size=268435456", "offset_increment=268435456"],
     );
-    check(&[("rate", "1000/s"), ("jobs", "2")], &["rate_iops=500"]);
     check(
-        &[("rate", "10MB/s"), ("cursor", "own")],
+        &[("rate-limit", "1000/s"), ("jobs", "2")],
+        &["rate_iops=500"],
+    );
+    check(
+        &[("rate-limit", "10MB/s"), ("cursor", "own")],
         &["rate=10000000", "size=1073741824"],
     );
     check(

@@ -236,15 +236,23 @@ fn push_judgement(out: &mut String, line: &Line<'_, '_>, widths: &Widths, option
 }
 
 /// The latency that says most of a case: the only one; else that of syncs, which the others wait
-/// for; else the one of most operations. With its name when there are several.
+/// for; else the one of most operations. With its name when there are several. Service times, which
+/// an open loop has beside its latency, do not speak for it.
 fn telling_histogram<'a>(row: &Row<'a>) -> Option<(Option<&'a str>, Histogram)> {
     let mut histograms = row.histograms();
+    if histograms.iter().any(|(name, _)| !is_service(name)) {
+        histograms.retain(|(name, _)| !is_service(name));
+    }
     if histograms.len() == 1 {
         return histograms.pop().map(|(_, histogram)| (None, histogram));
     }
     let weight = |(name, histogram): &(&str, Histogram)| (*name == "sync", histogram.count());
     let (name, histogram) = histograms.into_iter().max_by_key(weight)?;
     Some((Some(name), histogram))
+}
+
+fn is_service(name: &str) -> bool {
+    name.ends_with("-service")
 }
 
 /// `full bars: 3431 MB/s, 398 IOPS`.

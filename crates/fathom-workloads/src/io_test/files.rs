@@ -40,6 +40,8 @@ enum FileUse {
     Reading,
     /// Cases that write.
     Writing,
+    /// Cases that verify: what they and the layout wrote is all there is.
+    Verified,
 }
 
 impl FileUse {
@@ -48,6 +50,7 @@ impl FileUse {
             Self::Any => "data",
             Self::Reading => "read",
             Self::Writing => "write",
+            Self::Verified => "verify",
         }
     }
 }
@@ -71,6 +74,7 @@ impl FileKey {
             length: settings.end(),
             contents: spec::contents(settings),
             use_: match (IN_PLACE.contains(&file_system), settings.writes()) {
+                _ if settings.verify => FileUse::Verified,
                 (true, _) => FileUse::Any,
                 (false, true) => FileUse::Writing,
                 (false, false) => FileUse::Reading,

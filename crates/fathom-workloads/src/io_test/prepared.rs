@@ -74,7 +74,16 @@ impl PreparedIo {
         }
         Ok(Self {
             compressible_share: report::compressible_share(&settings, kind_is_ours(&source)),
-            place: Place { path, kind, direct },
+            place: Place {
+                path,
+                kind,
+                direct,
+                laid_out: match source {
+                    Source::Shared(_) => true,
+                    Source::Fresh(_) => settings.layout == IoLayout::Written,
+                    Source::Given | Source::Nothing => false,
+                },
+            },
             settings,
             source,
             probe,

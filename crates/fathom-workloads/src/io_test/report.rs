@@ -2,14 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use fathom_base::Rate;
 use fathom_io::contents::Filler;
-use fathom_io::{DirectProbe, DirectVerdict, DirectionReport, ExtentMap, IntervalRow, JobReport};
+use fathom_io::{
+    DirectProbe, DirectVerdict, DirectionReport, ExtentMap, IntervalRow, JobReport, VerifyReport,
+};
 use fathom_model::definition::io::{
     self as definition, IoCache, IoDirect, IoEngine, IoMeasured, IoSettings, IoTotals,
 };
 use fathom_model::{
     CacheEvidence, ClockEvidence, CpuEvidence, DataEvidence, DirectEvidence, DurabilityEvidence,
-    Evidence, FileEvidence, Host, HostEvidence, IoEvidence, Series, Trial,
+    Evidence, FileEvidence, Host, HostEvidence, IoEvidence, OpenEvidence, PaceEvidence, Series,
+    Trial, VerifyEvidence,
 };
 
 use super::files::layout_seed;
@@ -40,30 +44,38 @@ pub(super) fn trial(
 ) -> Trial {
     let measured = IoMeasured {
         window: report.window,
-        read: of(&report.read),
-        write: of(&report.write),
-        trim: of(&report.trim),
-        sync: of(&report.sync),
+        read: of(settings, &report.read),
+        write: of(settings, &report.write),
+        trim: of(settings, &report.trim),
+        sync: of(settings, &report.sync),
     };
     Trial {
         values: definition::values(settings, &measured),
-        histograms: histograms(report),
+        histograms: histograms(settings, report),
         series: series(settings, report),
         evidence: evidence(settings, place, report, seen, host),
         ..Trial::default()
     }
 }
 
-fn of(direction: &DirectionReport) -> IoTotals<'_> {
+fn of<'a>(settings: &IoSettings, direction: &'a DirectionReport) -> IoTotals<'a> {
     IoTotals {
         operations: direction.ops,
         bytes: direction.bytes,
         latency: Some(&direction.latency),
+        service: match settings.rate_limit {
+            // What the engine calls latency counts from the submission in a closed loop.
+            Some(_) => Some(&direction.latency),
+            None => direction.service.as_ref(),
+        },
         latency_ns_mean: None,
     }
 }
 
-fn histograms(report: &JobReport) -> BTreeMap<String, fathom_stats::Histogram> {
+fn histograms(
+    settings: &IoSettings,
+    report: &JobReport,
+) -> BTreeMap<String, fathom_stats::Histogram> {
     let mut kept = BTreeMap::new();
     for (name, direction) in [
         ("read", &report.read),
@@ -74,7 +86,11 @@ fn histograms(report: &JobReport) -> BTreeMap<String, fathom_stats::Histogram> {
         if !direction.latency.is_empty() {
             let mut histogram = direction.latency.clone();
             histogram.shrink();
-            kept.insert(name.to_owned(), histogram);
+            let name = match settings.rate_limit {
+                Some(_) if name != "sync" => format!("{name}-service"),
+                _ => name.to_owned(),
+            };
+            kept.insert(name, histogram);
         }
         if let Some(service) = direction.service.as_ref().filter(|s| !s.is_empty()) {
             kept.insert(format!("{name}-service"), service.clone());
@@ -95,15 +111,19 @@ fn series(settings: &IoSettings, report: &JobReport) -> BTreeMap<String, Series>
     {
         rows = most;
     }
+    let (mean, max) = match settings.rate_limit {
+        Some(_) => ("service-mean", "service-max"),
+        None => ("latency-mean", "latency-max"),
+    };
     let mut all: Vec<(&str, &str, OfRow)> = vec![
         ("bandwidth", "MB/s", |row| rate(row, row.bytes()) / 1e6),
         ("iops", "IOPS", |row| rate(row, row.ops())),
-        ("latency-mean", "us", |row| {
+        (mean, "us", |row| {
             let cells = [row.read, row.write, row.trim];
             let sum: u64 = cells.iter().map(|cell| cell.latency_sum_ns).sum();
             sum as f64 / row.ops().max(1) as f64 / 1e3
         }),
-        ("latency-max", "us", |row| {
+        (max, "us", |row| {
             let cells = [row.read, row.write, row.trim];
             let longest = cells.iter().map(|cell| cell.latency_max_ns).max();
             longest.unwrap_or(0) as f64 / 1e3
@@ -146,6 +166,8 @@ fn evidence(
     let is_buffered = !place.direct;
     Evidence {
         io: Some(io(settings, report)),
+        pace: pace(settings, report),
+        verify: report.verify.as_ref().map(verify),
         direct: None,
         file: seen.extents.map(|extents| FileEvidence {
             size_bytes: extents.size.as_u64(),
@@ -175,7 +197,9 @@ fn evidence(
             system_ns: report.cpu.system_ns,
             busiest_share: Some(report.cpu.busiest_job),
             involuntary_switches: Some(report.cpu.involuntary_switches),
-            polls: settings.tuning.iopoll
+            // Shortly before an operation is due the clock is watched.
+            polls: settings.any_rate().is_some()
+                || settings.tuning.iopoll
                 || settings.tuning.hipri
                 || settings.tuning.reap_batch == 0,
         }),
@@ -189,7 +213,8 @@ fn evidence(
 fn io(settings: &IoSettings, report: &JobReport) -> IoEvidence {
     let transfers = [&report.read, &report.write, &report.trim];
     let histogram_count: u64 = transfers.iter().map(|d| d.latency.count()).sum();
-    let latency_sum: u64 = transfers.iter().map(|d| d.latency.sum()).sum();
+    let time_in_flight = |d: &DirectionReport| d.service.as_ref().unwrap_or(&d.latency).sum();
+    let latency_sum: u64 = transfers.iter().map(|d| time_in_flight(d)).sum();
     let all = [&report.read, &report.write, &report.trim, &report.sync];
     IoEvidence {
         window_ns: report.window.as_u64(),
@@ -210,6 +235,42 @@ fn io(settings: &IoSettings, report: &JobReport) -> IoEvidence {
         errors: all.iter().flat_map(|d| d.errors.values()).sum(),
         engine: report.engine.used.name().to_owned(),
     }
+}
+
+fn verify(found: &VerifyReport) -> VerifyEvidence {
+    let faults = found
+        .faults
+        .iter()
+        .map(|(kind, count)| ((*kind).to_owned(), *count));
+    VerifyEvidence {
+        checked_bytes: found.checked_bytes,
+        read_back_bytes: found.read_back_bytes,
+        faults: faults.collect(),
+        first: found.first.iter().map(ToString::to_string).collect(),
+    }
+}
+
+fn pace(settings: &IoSettings, report: &JobReport) -> Option<PaceEvidence> {
+    let rate = settings.any_rate()?;
+    let open = report.open_loop.as_ref().map(|open| OpenEvidence {
+        arrivals: settings.arrivals.name().to_owned(),
+        due: open.due,
+        late_starts: open.late_starts,
+        latest_start_ns: open.latest_start_ns,
+        backlog: open.backlog,
+        unfinished: report.outside.late_ops,
+    });
+    // The number due is the rate's for even arrivals; for random ones it varies by chance.
+    let reached_share = match (&open, rate) {
+        (Some(open), _) => report.ops() as f64 / open.due.max(1) as f64,
+        (None, Rate::Operations(rate)) => report.iops() / rate,
+        (None, Rate::Bytes(rate)) => report.bytes_per_second() / rate as f64,
+    };
+    Some(PaceEvidence {
+        rate: rate.to_string(),
+        reached_share: Some(reached_share),
+        open,
+    })
 }
 
 /// Rare things of the engine that have no field of their own, where they happened.

@@ -4,16 +4,16 @@ use std::path::PathBuf;
 
 use fathom_base::Nanos;
 use fathom_io::{
-    BlockSizes, ClockChoice, Contents, Cursor, Distribution, EngineKind, EngineOptions, JobSpec,
-    Mode, OnError, OpenSync, Pace, SizeShare, Stamps, Stop, SyncKind, SyncPolicy, Target,
+    Arrivals, BlockSizes, ClockChoice, Contents, Cursor, Distribution, EngineKind, EngineOptions,
+    JobSpec, Mode, OnError, OpenSync, Pace, SizeShare, Stamps, Stop, SyncKind, SyncPolicy, Target,
     TargetKind, Verify,
 };
 use fathom_model::definition::io::{
-    IoClock, IoContents, IoCursor, IoDistribution, IoEngine, IoFlush, IoMode, IoOnError,
-    IoOpenSync, IoSettings, IoStamps,
+    IoArrivals, IoClock, IoContents, IoCursor, IoDistribution, IoEngine, IoFlush, IoMode,
+    IoOnError, IoOpenSync, IoSettings, IoStamps,
 };
 
-use super::files::STUCK_AFTER;
+use super::files::{STUCK_AFTER, layout_seed};
 
 /// Where the job goes and how, as found out while preparing.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub(super) struct Place {
     pub(super) path: PathBuf,
     pub(super) kind: TargetKind,
     pub(super) direct: bool,
+    /// Every block was written by [`super::files`].
+    pub(super) laid_out: bool,
 }
 
 /// The job of one trial.
@@ -52,7 +54,7 @@ pub(super) fn job(settings: &IoSettings, place: &Place, seed: u64) -> JobSpec {
         },
         ramp: settings.ramp,
         sync: sync(settings),
-        pace: settings.rate.map_or(Pace::Unpaced, Pace::Closed),
+        pace: pace(settings),
         distribution: match settings.distribution {
             IoDistribution::Once => Distribution::OnceEach,
             IoDistribution::Uniform => Distribution::Uniform,
@@ -60,7 +62,13 @@ pub(super) fn job(settings: &IoSettings, place: &Place, seed: u64) -> JobSpec {
             IoDistribution::Pareto { h } => Distribution::Pareto { h },
         },
         contents: contents(settings),
-        verify: Verify::Off,
+        verify: match settings.verify {
+            true => Verify::Ledger {
+                contents_seed: layout_seed(),
+                laid_out: place.laid_out,
+            },
+            false => Verify::Off,
+        },
         on_error: match settings.on_error {
             IoOnError::Stop => OnError::Stop,
             IoOnError::Count => OnError::Count,
@@ -78,6 +86,20 @@ pub(super) fn job(settings: &IoSettings, place: &Place, seed: u64) -> JobSpec {
         },
         cpus: Vec::new(),
         stuck_after: STUCK_AFTER,
+    }
+}
+
+fn pace(settings: &IoSettings) -> Pace {
+    match (settings.rate, settings.rate_limit) {
+        (Some(rate), _) => Pace::Open {
+            rate,
+            arrivals: match settings.arrivals {
+                IoArrivals::Constant => Arrivals::Constant,
+                IoArrivals::Poisson => Arrivals::Poisson,
+            },
+        },
+        (None, Some(limit)) => Pace::Closed(limit),
+        (None, None) => Pace::Unpaced,
     }
 }
 

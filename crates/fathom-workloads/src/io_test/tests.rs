@@ -88,6 +88,188 @@ fn mixes_keep_the_contract() {
 }
 
 #[test]
+fn an_open_loop_has_latency_and_service_time_side_by_side() {
+    let bench = Bench::new();
+    let typed = [
+        ("engine", "null"),
+        ("clock", "virtual:1000"),
+        ("runtime", "1s"),
+        ("ramp", "0s"),
+        ("rate", "10000/s"),
+    ];
+    for (arrivals, due) in [("constant", 10_000..=10_000), ("poisson", 9_600..=10_400)] {
+        let typed = [&typed[..], &[("arrivals", arrivals)]].concat();
+        let trial = run_one(&bench, &typed);
+        let pace = trial.evidence.pace.unwrap();
+        let open = pace.open.unwrap();
+        assert!(due.contains(&open.due), "{arrivals}: {open:?}");
+        assert_eq!((pace.rate.as_str(), open.backlog), ("10000/s", 0));
+        assert_eq!(open.arrivals, arrivals);
+        let names: Vec<&String> = trial.histograms.keys().collect();
+        assert_eq!(names, ["read", "read-service"]);
+        let mean = |name: &str| trial.values[name].value();
+        assert!(mean("latency-mean") >= mean("service-mean"), "{arrivals}");
+    }
+}
+
+#[test]
+fn a_rate_limit_has_service_time_only() {
+    let bench = Bench::new();
+    let typed = [
+        ("engine", "null"),
+        ("clock", "virtual:1000"),
+        ("runtime", "100ms"),
+        ("ramp", "0s"),
+        ("rate-limit", "10000/s"),
+    ];
+    let trial = run_one(&bench, &typed);
+    let names: Vec<&String> = trial.histograms.keys().collect();
+    assert_eq!(names, ["read-service"]);
+    assert!(trial.values.contains_key("service-p50"));
+    assert!(trial.values.keys().all(|name| !name.contains("latency")));
+    assert!(trial.series.keys().all(|name| !name.contains("latency")));
+    let pace = trial.evidence.pace.unwrap();
+    assert!(pace.open.is_none() && pace.reached_share.unwrap() > 0.99);
+}
+
+/// A file system that stands still must show in the latency of what was due, whichever engine
+/// writes; that it must not show in the service time of what was submitted is why fio's does not.
+#[test]
+fn a_frozen_file_system_shows_in_the_latency_of_every_engine() {
+    let Some(mount) = LoopMount::ext4(256 << 20) else {
+        return;
+    };
+    let engines = ["io_uring", "libaio", "psync", "posixaio", "mmap"];
+    let (ready, all_ready) = std::sync::mpsc::channel();
+    let prepared = std::sync::Barrier::new(engines.len());
+    let trials = std::thread::scope(|scope| {
+        let jobs: Vec<_> = engines
+            .iter()
+            .map(|engine| {
+                let (ready, mount, prepared) = (ready.clone(), &mount, &prepared);
+                scope.spawn(move || open_loop_writes(mount.path(), engine, prepared, &ready))
+            })
+            .collect();
+        for _ in engines {
+            all_ready.recv().unwrap();
+        }
+        let frozen_for = mount.freeze(Nanos::from_millis(400));
+        let trials: Vec<Trial> = jobs.into_iter().map(|job| job.join().unwrap()).collect();
+        frozen_for.map(|frozen| (frozen, trials))
+    });
+    let Some((frozen, trials)) = trials else {
+        return;
+    };
+    for (engine, trial) in engines.iter().zip(trials) {
+        let open = trial.evidence.pace.unwrap().open.unwrap();
+        let stalled = frozen.as_secs_f64() * 500.0;
+        assert!(
+            open.late_starts as f64 > 0.8 * stalled - 64.0,
+            "{engine}: {open:?} of {stalled}"
+        );
+        let ns = |name: &str, p| trial.histograms[name].percentile(p).unwrap() as f64;
+        // A sixth and more of the operations were due while nothing moved.
+        let least = 0.5 * frozen.as_u64() as f64;
+        assert!(
+            ns("write", 95.0) > least,
+            "{engine} p95 {}",
+            ns("write", 95.0)
+        );
+        assert!(ns("write-service", 50.0) < least, "{engine}");
+    }
+}
+
+/// Writes at 500/s; says when the window is open.
+fn open_loop_writes(
+    directory: &std::path::Path,
+    engine: &str,
+    all_prepared: &std::sync::Barrier,
+    ready: &std::sync::mpsc::Sender<()>,
+) -> Trial {
+    let bench = Bench::inside(directory);
+    let test = IoTest::new();
+    let typed = [
+        ("rw", "randwrite"),
+        ("size", "8MiB"),
+        ("runtime", "1500ms"),
+        ("ramp", "0s"),
+        ("direct", "no"),
+        ("rate", "500/s"),
+        ("engine", engine),
+        ("depth", "8"),
+    ];
+    let case = Bench::case(&test, &typed);
+    let mut prepared = test.prepare(&case, &bench.context(0)).unwrap();
+    all_prepared.wait();
+    let is_told = std::sync::Once::new();
+    let in_window = |progress: fathom_model::Progress| {
+        if progress.phase == "measure" {
+            is_told.call_once(|| ready.send(()).unwrap());
+        }
+    };
+    let mut cx = bench.context(1);
+    cx.progress = &in_window;
+    let trial = prepared.run_once(&cx).unwrap();
+    prepared.finish(&bench.context(0)).unwrap();
+    trial
+}
+
+#[test]
+fn sound_data_verifies_with_every_engine() {
+    let bench = Bench::new();
+    for engine in ["auto", "psync", "posixaio", "mmap"] {
+        for (mode, distribution) in [
+            ("randread", "once"),
+            ("write", "once"),
+            ("randrw", "zipf:1.2"),
+        ] {
+            let typed = small(&[
+                ("engine", engine),
+                ("rw", mode),
+                ("distribution", distribution),
+                ("jobs", "2"),
+                ("verify", "on"),
+            ]);
+            let verify = run_one(&bench, &typed).evidence.verify.unwrap();
+            assert_eq!(verify.faults.len(), 0, "{engine} {mode}: {verify:?}");
+            assert_eq!(verify.read_back_bytes, 16 << 20, "{engine} {mode}");
+            assert_eq!(verify.checked_bytes > 0, mode != "write", "{engine} {mode}");
+        }
+    }
+}
+
+#[test]
+fn a_block_that_changes_between_trials_is_found_and_named() {
+    let bench = Bench::new();
+    let test = IoTest::new();
+    let case = Bench::case(&test, &small(&[("rw", "randread"), ("verify", "on")]));
+    let mut prepared = test.prepare(&case, &bench.context(0)).unwrap();
+    let file = bench.context(0).scratch.join(&bench.leftovers()[0]);
+    let mut data = std::fs::read(&file).unwrap();
+    data[5 * 4096 + 600] ^= 4;
+    data.copy_within(8192..12_288, 40_960);
+    std::fs::write(&file, data).unwrap();
+    let trial = prepared.run_once(&bench.context(1)).unwrap();
+    let verify = trial.evidence.verify.unwrap();
+    let faults: Vec<(&str, u64)> = verify
+        .faults
+        .iter()
+        .map(|(k, n)| (k.as_str(), *n))
+        .collect();
+    assert_eq!(faults, [("flipped", 1), ("misdirected", 1)]);
+    let mut named = verify.first;
+    named.sort();
+    assert_eq!(
+        named,
+        [
+            "at offset 20480 (4KiB) is what was written but for 1 bits",
+            "at offset 40960 (4KiB) is what was written to offset 8192",
+        ]
+    );
+    prepared.finish(&bench.context(0)).unwrap();
+}
+
+#[test]
 fn every_engine_and_mode_gives_a_trial() {
     let bench = Bench::new();
     for engine in ["auto", "psync", "posixaio", "mmap"] {
@@ -473,7 +655,7 @@ fn estimates_are_bounded() {
     assert!(write.trial_bytes > Bytes::GIB);
     let limited = estimate(&[("rw", "write"), ("bytes", "10MiB")]);
     assert_eq!(limited.trial_bytes, Bytes::new(10 << 20));
-    let slow = estimate(&[("rw", "write"), ("rate", "1MB/s"), ("ramp", "0s")]);
+    let slow = estimate(&[("rw", "write"), ("rate-limit", "1MB/s"), ("ramp", "0s")]);
     assert_eq!(slow.trial_bytes, Bytes::new(5_000_000));
     let null = estimate(&[("engine", "null"), ("rw", "write")]);
     assert_eq!(
@@ -508,6 +690,7 @@ fn the_jobs_of_the_seeds_become_jobs_of_the_engine() {
         path: "file".into(),
         kind: fathom_io::TargetKind::File,
         direct: true,
+        laid_out: false,
     };
     let job = spec::job(&typed, &place, 7);
     expect_test::expect_file!["../../tests/data/seed-job.txt"].assert_debug_eq(&job);

@@ -21,7 +21,11 @@ pub fn estimate(settings: &IoSettings, host: &Host) -> Estimate {
     };
     let load = load_time(settings, &guess);
     // Flushing, emptying the cache, extents.
-    let overhead = Nanos::from_millis(20);
+    let read_back = match settings.verify {
+        true => guess.time_to_write(settings.size),
+        false => Nanos::new(0),
+    };
+    let overhead = Nanos::from_millis(20).plus(read_back);
     let written = written(settings, &guess, load).as_u64();
     Estimate {
         trial_time: load.plus(overhead).plus(guess.time_to_write(fresh)),
@@ -37,7 +41,7 @@ pub fn estimate(settings: &IoSettings, host: &Host) -> Estimate {
 /// How long the load lasts, ramp included.
 fn load_time(settings: &IoSettings, guess: &Guess) -> Nanos {
     let amount = amount_limit(settings);
-    let by_amount = amount.map(|bytes| match settings.rate {
+    let by_amount = amount.map(|bytes| match settings.any_rate() {
         Some(Rate::Bytes(rate)) => Nanos::from_secs_f64(bytes.as_u64() as f64 / rate as f64),
         _ => guess.time_to_write(bytes),
     });
@@ -85,7 +89,7 @@ fn written(settings: &IoSettings, guess: &Guess, load: Nanos) -> Bytes {
         || settings.fdatasync_every == Some(1)
         || settings.open_sync != IoOpenSync::None;
     let mut bytes = guess.written(load, block, in_flight, is_flushed).as_u64();
-    if let Some(rate) = settings.rate {
+    if let Some(rate) = settings.any_rate() {
         let rate = match rate {
             Rate::Bytes(rate) => rate as f64,
             Rate::Operations(rate) => rate * block.as_u64() as f64,

@@ -42,9 +42,12 @@ pub struct IoTotals<'a> {
     pub operations: u64,
     /// Bytes moved.
     pub bytes: u64,
-    /// Their latencies, where they are known.
+    /// Their latencies, where they are known; in an open loop from when they were due.
     pub latency: Option<&'a Histogram>,
-    /// Their mean latency in nanoseconds, where it is known better than by `latency`.
+    /// From submission to completion, where that is not the same: at a rate.
+    pub service: Option<&'a Histogram>,
+    /// Their mean latency (in a closed loop the same as service time) in nanoseconds, where it is
+    /// known better than by the histogram.
     pub latency_ns_mean: Option<f64>,
 }
 
@@ -87,7 +90,10 @@ const LATENCIES: [(&str, &str, Option<f64>); 4] = [
 ///
 /// A case of one direction has `bandwidth`, `iops`, `latency-mean`, `latency-p50`, `latency-p99`
 /// and `latency-p99.9`; a mix has the totals, and `read-` and `write-` variants of all of them;
-/// a case that syncs has `sync-latency-...` beside them. Bandwidth stands for the case (primary)
+/// a case that syncs has `sync-latency-...` beside them. In an open loop `latency-...` counts from
+/// when an operation was due and `service-...` from its submission; a closed loop that is held to a
+/// rate has the latter only, for what its operations waited before they were submitted is not known.
+/// Bandwidth stands for the case (primary)
 /// when all its blocks are of 64 KiB or more, operations a second otherwise; with blocks of one
 /// size the two say the same. Only the primary metric steers the repetition: percentiles of
 /// latency need far more trials than the mean rate.
@@ -113,10 +119,12 @@ pub fn metrics(settings: &IoSettings) -> Vec<Metric> {
             }
             all.append(&mut parts);
         }
-        all.extend(latencies(&prefix, &word));
+        for kind in TimeKind::of(settings) {
+            all.extend(times(&prefix, &word, *kind));
+        }
     }
     if settings.syncs() {
-        all.extend(latencies("sync-", "sync "));
+        all.extend(times("sync-", "sync ", TimeKind::Latency));
     }
     all
 }
@@ -141,12 +149,48 @@ pub fn values(settings: &IoSettings, measured: &IoMeasured<'_>) -> BTreeMap<Stri
         if directions.len() > 1 {
             put_rates(&mut values, &prefix, total, measured.window);
         }
-        put_latencies(&mut values, &prefix, total);
+        for kind in TimeKind::of(settings) {
+            put_times(&mut values, &prefix, *kind, total);
+        }
     }
     if settings.syncs() {
-        put_latencies(&mut values, "sync-", &measured.sync);
+        put_times(&mut values, "sync-", TimeKind::Latency, &measured.sync);
     }
     values
+}
+
+/// From where the time of an operation counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TimeKind {
+    /// From its submission, or in an open loop from when it was due.
+    Latency,
+    /// From its submission, at a rate.
+    Service,
+}
+
+impl TimeKind {
+    /// The times that a case's operations have.
+    fn of(settings: &IoSettings) -> &'static [Self] {
+        match (settings.rate, settings.rate_limit) {
+            (Some(_), _) => &[Self::Latency, Self::Service],
+            (None, Some(_)) => &[Self::Service],
+            (None, None) => &[Self::Latency],
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Latency => "latency",
+            Self::Service => "service",
+        }
+    }
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Latency => "latency",
+            Self::Service => "service time",
+        }
+    }
 }
 
 /// Samples a percentile needs before it is a metric: ten beyond it, so 20 for the median, 1000 for
@@ -193,10 +237,10 @@ fn rates(prefix: &str, word: &str, is_bandwidth: bool) -> Vec<Metric> {
     ]
 }
 
-fn latencies(prefix: &str, word: &str) -> impl Iterator<Item = Metric> {
+fn times(prefix: &str, word: &str, kind: TimeKind) -> impl Iterator<Item = Metric> {
     LATENCIES.iter().map(move |(suffix, words, _)| Metric {
-        id: format!("{prefix}latency-{suffix}"),
-        title: format!("{words} {word}latency"),
+        id: format!("{prefix}{}-{suffix}", kind.name()),
+        title: format!("{words} {word}{}", kind.word()),
         unit: unit_of_percentile().to_owned(),
         direction: Direction::LowerIsBetter,
         is_primary: false,
@@ -230,20 +274,33 @@ fn put_rates(
     );
 }
 
-fn put_latencies(values: &mut BTreeMap<String, Figure>, prefix: &str, total: &IoTotals<'_>) {
-    let latency = total.latency.filter(|latency| !latency.is_empty());
+fn put_times(
+    values: &mut BTreeMap<String, Figure>,
+    prefix: &str,
+    kind: TimeKind,
+    total: &IoTotals<'_>,
+) {
+    let histogram = match kind {
+        TimeKind::Latency => total.latency,
+        TimeKind::Service => total.service,
+    };
+    let histogram = histogram.filter(|histogram| !histogram.is_empty());
     for (suffix, _, percent) in LATENCIES {
-        let ns = match (percent, latency) {
+        let ns = match (percent, histogram) {
             (None, known) => total
                 .latency_ns_mean
-                .or_else(|| known.map(|latency| latency.sum() as f64 / latency.count() as f64)),
-            (Some(percent), Some(latency)) if latency.count() >= percentile_needs(percent) => {
-                latency.percentile(percent).map(|ns| ns as f64)
+                .or_else(|| known.map(|times| times.sum() as f64 / times.count() as f64)),
+            (Some(percent), Some(times)) if times.count() >= percentile_needs(percent) => {
+                times.percentile(percent).map(|ns| ns as f64)
             }
             (Some(_), _) => None,
         };
         if let Some(ns) = ns {
-            put(values, format!("{prefix}latency-{suffix}"), ns / 1e3);
+            put(
+                values,
+                format!("{prefix}{}-{suffix}", kind.name()),
+                ns / 1e3,
+            );
         }
     }
 }

@@ -15,6 +15,6 @@ pub use metrics::{
 pub use options::{ID, SUMMARY, TITLE, VERSION, options};
 pub use pts::{FioFamily, pts_fio_figure};
 pub use settings::{
-    IoCache, IoClock, IoContents, IoCursor, IoDirect, IoDistribution, IoEngine, IoFlush, IoLayout,
-    IoMode, IoOnError, IoOpenSync, IoSettings, IoStamps, IoTuning,
+    IoArrivals, IoCache, IoClock, IoContents, IoCursor, IoDirect, IoDistribution, IoEngine,
+    IoFlush, IoLayout, IoMode, IoOnError, IoOpenSync, IoSettings, IoStamps, IoTuning,
 };

@@ -1,8 +1,8 @@
 use fathom_base::{Bytes, Nanos};
 
 use super::settings::{
-    IoCache, IoCursor, IoDirect, IoEngine, IoFlush, IoLayout, IoMode, IoOnError, IoOpenSync,
-    IoStamps,
+    IoArrivals, IoCache, IoCursor, IoDirect, IoEngine, IoFlush, IoLayout, IoMode, IoOnError,
+    IoOpenSync, IoStamps,
 };
 use crate::option::{OptionInfo, OptionKind, Word};
 
@@ -13,8 +13,8 @@ pub const TITLE: &str = "Random and sequential I/O";
 /// What it does and what its figures mean.
 pub const SUMMARY: &str = "Reads, writes or discards blocks of one file (or block device) in \
 sequential or random order, as many at a time as depth and jobs say, and measures bandwidth, \
-operations a second and the latency of each operation from submission to completion. The file is \
-written before it is read, and direct I/O is used where the target can do it, so that the figures \
+operations a second and the latency of each operation from submission to completion, or, at a \
+given rate, from the moment it was due. The file is written before it is read, and direct I/O is used where the target can do it, so that the figures \
 are the device's and not the memory's.";
 /// Version of the workload.
 pub const VERSION: &str = "1.0";
@@ -161,7 +161,21 @@ fn extent() -> Vec<OptionInfo> {
             "rate",
             OptionKind::Rate,
             "none",
-            "Limit for all jobs together, in operations (1000/s) or bytes (50MB/s).",
+            "Open loop: operations are due at this rate (1000/s, 50MB/s; all jobs together), \
+             whether or not earlier ones are done, and latency counts from when they were due.",
+        )
+        .or_none(),
+        IoArrivals::option(
+            "arrivals",
+            IoArrivals::Constant,
+            "How the moments lie at which operations of an open loop (rate) are due.",
+        ),
+        OptionInfo::new(
+            "rate-limit",
+            OptionKind::Rate,
+            "none",
+            "Closed loop: at most this rate (all jobs together). An operation waits for earlier \
+             ones, so that only service time is measured, not latency at that rate.",
         )
         .or_none(),
     ]
@@ -224,6 +238,13 @@ fn data() -> Vec<OptionInfo> {
             OptionKind::Percent,
             "0%",
             "Share of 4KiB chunks that repeat others.",
+        ),
+        OptionInfo::new(
+            "verify",
+            OptionKind::Flag,
+            "no",
+            "Check that each block read is what was last written there, and read all back in the \
+             end, after the measured time.",
         ),
         IoCursor::option(
             "cursor",

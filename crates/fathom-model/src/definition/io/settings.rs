@@ -115,6 +115,14 @@ menu! {
 }
 
 menu! {
+    /// How the moments lie at which operations of an open loop are due.
+    "kind of arrivals" IoArrivals {
+        Constant = "constant" "evenly",
+        Poisson = "poisson" "exponential gaps, as of many independent users",
+    }
+}
+
+menu! {
     /// How often the clock is read.
     "stamp policy" IoStamps {
         PerIo = "per-io" "at each submission and completion",
@@ -241,14 +249,20 @@ pub struct IoSettings {
     pub final_flush: IoFlush,
     /// `open-sync`.
     pub open_sync: IoOpenSync,
-    /// `rate`.
+    /// `rate`: of an open loop.
     pub rate: Option<Rate>,
+    /// `arrivals`, of an open loop.
+    pub arrivals: IoArrivals,
+    /// `rate-limit`: of a closed loop.
+    pub rate_limit: Option<Rate>,
     /// `distribution`.
     pub distribution: IoDistribution,
     /// `contents`.
     pub contents: IoContents,
     /// `dedupe-percent`.
     pub dedupe: Percent,
+    /// `verify`.
+    pub verify: bool,
     /// `cursor`.
     pub cursor: IoCursor,
     /// `layout`.
@@ -292,9 +306,12 @@ impl IoSettings {
             final_flush: case.get("final-flush")?,
             open_sync: case.get("open-sync")?,
             rate: case.get_or_none("rate")?,
+            arrivals: case.get("arrivals")?,
+            rate_limit: case.get_or_none("rate-limit")?,
             distribution: distribution(case)?,
             contents: contents(case)?,
             dedupe: case.get("dedupe-percent")?,
+            verify: case.flag("verify")?,
             cursor: case.get("cursor")?,
             layout: case.get("layout")?,
             cache: case.get("cache")?,
@@ -341,6 +358,11 @@ impl IoSettings {
         self.fsync_every.is_some()
             || self.fdatasync_every.is_some()
             || self.final_flush != IoFlush::None
+    }
+
+    /// What paces the operations, however it is done.
+    pub fn any_rate(&self) -> Option<Rate> {
+        self.rate.or(self.rate_limit)
     }
 
     /// Every size an operation may have, reads first, with repeats.
@@ -485,12 +507,64 @@ impl IoSettings {
             "use cursor=partitioned or cursor=own",
         );
         object(
+            self.rate.is_some() && self.rate_limit.is_some(),
+            "rate (open loop) and rate-limit (closed loop) are both given".to_owned(),
+            "give rate for latency at a rate, rate-limit to hold a load back",
+        );
+        object(
+            self.arrivals != IoArrivals::Constant && self.rate.is_none(),
+            format!(
+                "arrivals={} says when operations of an open loop are due, and rate is none",
+                self.arrivals
+            ),
+            "give a rate",
+        );
+        object(
             matches!(self.distribution, IoDistribution::Pareto { h } if h == 0.5),
             "distribution=pareto:0.5 is uniform".to_owned(),
             "use distribution=uniform, or another number",
         );
         self.engine_conflicts(&mut object);
+        if self.verify {
+            self.verify_conflicts(&mut object);
+        }
         found
+    }
+
+    fn verify_conflicts(&self, object: &mut impl FnMut(bool, String, &str)) {
+        object(
+            self.mode.trims() || self.engine == IoEngine::Null,
+            format!(
+                "verify needs data, and rw={} engine={} moves none",
+                self.mode, self.engine
+            ),
+            "use it with a mode that reads or writes and an engine that does I/O",
+        );
+        object(
+            self.contents != IoContents::Random || self.dedupe.value() > 0.0,
+            "verify needs blocks that differ from each other".to_owned(),
+            "use contents=random and dedupe-percent=0",
+        );
+        object(
+            self.jobs > 1 && self.cursor != IoCursor::Partitioned,
+            format!(
+                "verify needs a part of the span for each job, and cursor={}",
+                self.cursor
+            ),
+            "use cursor=partitioned",
+        );
+        let sizes: Vec<u64> = self
+            .block_sizes()
+            .iter()
+            .map(|size| size.as_u64())
+            .collect();
+        let smallest = sizes.iter().copied().min().unwrap_or(SECTOR).max(1);
+        let is_even = |size: &u64| size.is_multiple_of(SECTOR) && size.is_multiple_of(smallest);
+        object(
+            !sizes.iter().all(is_even) || !self.offset.as_u64().is_multiple_of(SECTOR),
+            "verify needs blocks of whole 512 bytes, each a multiple of the smallest".to_owned(),
+            "use other block sizes or another offset",
+        );
     }
 
     fn engine_conflicts(&self, object: &mut impl FnMut(bool, String, &str)) {
@@ -557,6 +631,9 @@ impl IoSettings {
         );
     }
 }
+
+/// Bytes that carry a stamp of their own.
+const SECTOR: u64 = 512;
 
 fn worded(case: &Case, name: &str) -> Result<Worded, OptionError> {
     case.get(name)

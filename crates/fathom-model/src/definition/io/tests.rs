@@ -120,6 +120,40 @@ fn contradictions_are_named() {
         expect!["force-async is a choice of io_uring, and engine=libaio -> use engine=io_uring"],
     );
     check(
+        &[("rate", "1000/s"), ("rate-limit", "1000/s")],
+        expect![
+            "rate (open loop) and rate-limit (closed loop) are both given -> give rate for latency at a rate, rate-limit to hold a load back"
+        ],
+    );
+    check(
+        &[("arrivals", "poisson")],
+        expect![
+            "arrivals=poisson says when operations of an open loop are due, and rate is none -> give a rate"
+        ],
+    );
+    check(
+        &[("verify", "on"), ("jobs", "2"), ("cursor", "own")],
+        expect![
+            "verify needs a part of the span for each job, and cursor=own -> use cursor=partitioned"
+        ],
+    );
+    check(
+        &[("verify", "on"), ("contents", "zeros")],
+        expect![
+            "verify needs blocks that differ from each other -> use contents=random and dedupe-percent=0"
+        ],
+    );
+    check(
+        &[("verify", "on"), ("block-size", "1000B")],
+        expect![
+            "verify needs blocks of whole 512 bytes, each a multiple of the smallest -> use other block sizes or another offset"
+        ],
+    );
+    check(
+        &[("verify", "on"), ("rw", "randrw"), ("jobs", "2")],
+        expect![""],
+    );
+    check(
         &[("rw", "randwrite"), ("fdatasync-every", "1")],
         expect![""],
     );
@@ -146,6 +180,39 @@ fn metrics_follow_the_directions_and_the_block() {
         .assert_eq(&ids(&[("rw", "randrw")]));
     expect!["bandwidth *iops latency-mean latency-p50 latency-p99 latency-p99.9 sync-latency-mean sync-latency-p50 sync-latency-p99 sync-latency-p99.9"]
         .assert_eq(&ids(&[("rw", "randwrite"), ("fdatasync-every", "1")]));
+}
+
+#[test]
+fn at_a_rate_latency_and_service_time_are_two_things() {
+    let rate = ("rate", "1000/s");
+    expect!["bandwidth *iops latency-mean latency-p50 latency-p99 latency-p99.9 service-mean service-p50 service-p99 service-p99.9"]
+        .assert_eq(&ids(&[rate]));
+    // A closed loop has no latency at a rate.
+    expect!["bandwidth *iops service-mean service-p50 service-p99 service-p99.9"]
+        .assert_eq(&ids(&[("rate-limit", "1000/s")]));
+    let mut latency = Histogram::new();
+    latency.record_n(2_000_000, 1000);
+    let mut service = Histogram::new();
+    service.record_n(1000, 1000);
+    let measured = IoMeasured {
+        window: Nanos::from_secs(1),
+        read: IoTotals {
+            operations: 1000,
+            bytes: 4_096_000,
+            latency: Some(&latency),
+            service: Some(&service),
+            latency_ns_mean: None,
+        },
+        ..IoMeasured::default()
+    };
+    let open = settings(&[rate]);
+    let found = values(&open, &measured);
+    assert_eq!(found["latency-mean"].value(), 2000.0);
+    assert_eq!(found["service-mean"].value(), 1.0);
+    let known: Vec<String> = metrics(&open).into_iter().map(|m| m.id).collect();
+    assert!(found.keys().all(|id| known.contains(id)));
+    let closed = values(&settings(&[("rate-limit", "1000/s")]), &measured);
+    assert!(!closed.contains_key("latency-p99") && closed.contains_key("service-p99"));
 }
 
 #[test]
