@@ -12,6 +12,7 @@ mod entry;
 mod facts;
 mod host;
 pub mod limits;
+mod series;
 mod pace;
 mod table;
 #[cfg(test)]
@@ -37,6 +38,7 @@ pub fn judge_trial(case: &Case, target: Option<&TargetInfo>, trial: &Trial) -> V
     if verdict.level != Level::Unjudged {
         account::few_samples(trial, &mut verdict);
         device::flush_too_fast(trial, &mut verdict);
+        series::series(trial, &mut verdict);
     }
     verdict
 }

@@ -1,7 +1,7 @@
 use crate::result::Trial;
 use crate::verdict::{Level, Reason, Verdict};
 
-use super::{account, pace, reason};
+use super::{account, pace, reason, series};
 
 /// The verdict of an entry: the worst its trials got, each reason once, with the number of trials
 /// it holds for. A percentile that rests on too few samples is suspect where it is the metric, and
@@ -24,6 +24,7 @@ pub fn judge_entry<'a>(metric: &str, trials: impl IntoIterator<Item = &'a Trial>
     verdict.notes.retain(|note| note.rule != "few-samples");
     few_samples(metric, &trials, &mut verdict);
     pace::closed_latency(metric, &trials, &mut verdict);
+    series::first_trial(metric, &trials, &mut verdict);
     verdict
 }
 

@@ -20,6 +20,26 @@ pub const LITTLE: f64 = 0.05;
 pub const LITTLE_OPERATIONS: u64 = 100;
 /// Corrupt blocks named in a reason; the evidence has more.
 pub const FAULTS_NAMED: usize = 4;
+/// Rows of a series below which it says nothing of its own; ...
+pub const SERIES_ROWS: usize = 10;
+/// ... and above which it is not looked at.
+pub const SERIES_ROWS_MOST: usize = 2000;
+/// Length of a series below which its rows are noise.
+pub const SERIES_NS: u64 = 5_000_000_000;
+/// Rows that each of two phases has at least.
+pub const PHASE_ROWS: usize = 3;
+/// Change of level that makes two phases.
+pub const PHASE_CHANGE: f64 = 0.10;
+/// A drop of the level by this much makes the mean say nothing.
+pub const PHASE_DROP: f64 = 0.30;
+/// Share of the later intervals that a first one reaches which is no slow start.
+pub const SLOW_START: f64 = 0.70;
+/// Probability of a trend that is none from which a figure counts as moving on.
+pub const TREND_P: f64 = 0.01;
+/// Difference of the first trial from the median of the others that is worth a note ...
+pub const FIRST_TRIAL: f64 = 0.10;
+/// ... where there are so many others.
+pub const FIRST_TRIAL_OTHERS: usize = 4;
 /// Share of a rate limit from which it counts as reached.
 pub const RATE_REACHED: f64 = 0.99;
 /// Share of the operations due in an open loop that may be unfinished when the window closes,

@@ -115,6 +115,28 @@ fn threshold(id: &str) -> String {
             p(l::CLOCK_SHARE)
         ),
         "clock-step" => format!("over {} ms", l::WALL_STEP_NS / 1_000_000),
+        "two-phases" => format!(
+            "a change of {} or more, significant at p = 0.001, in {} rows or more of {} s or more; a \
+             drop of {} is suspect",
+            p(l::PHASE_CHANGE),
+            l::SERIES_ROWS,
+            l::SERIES_NS / 1_000_000_000,
+            p(l::PHASE_DROP)
+        ),
+        "slow-start" => format!(
+            "first interval under {} of the median of the later ones",
+            p(l::SLOW_START)
+        ),
+        "transient" => format!(
+            "range over 20 % or change of the line over 10 % of the mean of five rounds (SNIA); \
+             suspect with a trend (Mann-Kendall p <= {})",
+            l::TREND_P
+        ),
+        "first-trial" => format!(
+            "over {} from the median of {} others or more, and further than they are apart",
+            p(l::FIRST_TRIAL),
+            l::FIRST_TRIAL_OTHERS
+        ),
         "few-samples" => format!("{} / (1 - p) samples", l::TAIL_SAMPLES),
         _ => String::new(),
     }
@@ -128,7 +150,7 @@ struct Row {
     advice: &'static str,
 }
 
-const ROWS: [Row; 31] = [
+const ROWS: [Row; 35] = [
     Row {
         id: "littles-law",
         title: "Rate, latency and depth fit together",
@@ -369,6 +391,40 @@ const ROWS: [Row; 31] = [
         meaning: "Durations come from the monotonic clock; only the time stamps are affected.",
         worst: Level::Valid,
         advice: "",
+    },
+    Row {
+        id: "two-phases",
+        title: "The figure is of one state of the target",
+        meaning: "A write cache that fills up, a drive that gets hot or a burst allowance that is used \
+                  up shows as one change of level; the mean over both says nothing of either. The \
+                  bytes moved until then are told.",
+        worst: Level::Suspect,
+        advice: "Measure each state: shorter with pauses for the burst, longer or after a \
+                 preconditioning run for the sustained rate.",
+    },
+    Row {
+        id: "slow-start",
+        title: "The first interval is as fast as the later ones",
+        meaning: "Discards and cleaning of what was deleted before go on in the background, and slow \
+                  down what comes next.",
+        worst: Level::Valid,
+        advice: "Let the drive rest before the trial, or use a longer ramp.",
+    },
+    Row {
+        id: "transient",
+        title: "The target was in a steady state",
+        meaning: "SNIA's two criteria over five rounds that the window is cut into: range and change of \
+                  the best-fit line.",
+        worst: Level::Suspect,
+        advice: "Measure longer, or precondition: write the span twice before.",
+    },
+    Row {
+        id: "first-trial",
+        title: "All trials start from the same state",
+        meaning: "A first trial unlike the others shows that something was left by it or lasted \
+                  from before.",
+        worst: Level::Valid,
+        advice: "Look at the trials one by one; measure again with a longer ramp.",
     },
     Row {
         id: "few-samples",

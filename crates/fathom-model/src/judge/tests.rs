@@ -10,6 +10,7 @@ use crate::evidence::{
 };
 use crate::figure::Figure;
 use crate::machine::{Drive, Layer, LayerKind, Mount};
+use crate::result::Series;
 use crate::{CaseId, Level};
 
 const GB: u64 = 1_000_000_000;
@@ -720,6 +721,94 @@ fn trial(samples: u64, values: &[&str]) -> Trial {
             .insert((*value).to_owned(), Figure::new(1.0).unwrap());
     }
     trial
+}
+
+/// A sound trial whose bandwidth went like this, a row a second.
+fn trial_of(rows: impl IntoIterator<Item = f64>) -> Trial {
+    let mut steady = trial(100_000, &[]);
+    let series = Series {
+        unit: "MB/s".to_owned(),
+        start_ns: 0,
+        step_ns: SECOND,
+        values: rows.into_iter().collect(),
+    };
+    steady.series.insert("bandwidth".to_owned(), series);
+    steady
+}
+
+/// Level and rules of reasons and notes.
+fn told_of(trial: &Trial) -> (Level, Vec<String>) {
+    let verdict = judge_trial(&case("io"), None, trial);
+    let all = verdict.reasons.iter().chain(&verdict.notes);
+    (
+        verdict.level,
+        all.map(|reason| reason.rule.clone()).collect(),
+    )
+}
+
+#[test]
+fn a_series_tells_of_phases_starts_and_drifts() {
+    let check = |rows: &[f64], level: Level, rules: &[&str]| {
+        let found = told_of(&trial_of(rows.iter().copied()));
+        let expected: Vec<String> = rules.iter().map(|rule| (*rule).to_owned()).collect();
+        assert_eq!(found, (level, expected), "{rows:?}");
+    };
+    let wobble = |n: usize| (0..n).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 });
+    let flat: Vec<f64> = wobble(20).map(|w| 500.0 + w).collect();
+    check(&flat, Level::Valid, &[]);
+    // A write cache full after 8 s.
+    let mut knee = flat.clone();
+    knee[8..].iter_mut().for_each(|row| *row *= 0.3);
+    check(&knee, Level::Suspect, &["two-phases"]);
+    let verdict = judge_trial(&case("io"), None, &trial_of(knee));
+    assert_eq!(
+        verdict.reasons[0].text,
+        "Bandwidth went from 500.0 to 150.0 MB/s 8.0 s into the window, after 4000 MB: the figure is a \
+         mean of two states."
+    );
+    // A smaller step is told, and is no steady state either.
+    let mut step = flat.clone();
+    step[8..].iter_mut().for_each(|row| *row *= 0.85);
+    check(&step, Level::Suspect, &["transient", "two-phases"]);
+    let mut slow = flat.clone();
+    slow[0] = 200.0;
+    check(&slow, Level::Valid, &["slow-start"]);
+    // Rows too few to say anything.
+    check(&[500.0, 100.0, 20.0], Level::Valid, &[]);
+    // All over the place, without direction.
+    let wild = [3.0, 4.0, 9.0, 8.0, 2.0, 3.0, 9.0, 8.0, 4.0, 3.0];
+    check(&wild, Level::Valid, &["transient"]);
+}
+
+#[test]
+fn a_figure_that_moves_on_is_no_steady_state() {
+    // 2 % less each second, without a step.
+    let drift = (0..12).map(|i| 500.0 * 0.98_f64.powi(i));
+    let (level, rules) = told_of(&trial_of(drift));
+    assert_eq!((level, rules[0].as_str()), (Level::Suspect, "transient"));
+}
+
+#[test]
+fn a_first_trial_unlike_the_others_is_told() {
+    let of = |values: &[f64]| {
+        let trials: Vec<Trial> = values
+            .iter()
+            .map(|value| {
+                let mut one = trial(100_000, &[]);
+                one.values
+                    .insert("iops".to_owned(), Figure::new(*value).unwrap());
+                one.verdict = Verdict::valid();
+                one
+            })
+            .collect();
+        let verdict = judge_entry("iops", &trials);
+        verdict.notes.iter().any(|note| note.rule == "first-trial")
+    };
+    assert!(of(&[50.0, 100.0, 101.0, 99.0, 100.0]));
+    assert!(!of(&[98.0, 100.0, 101.0, 99.0, 100.0]));
+    // They are as far from each other.
+    assert!(!of(&[50.0, 100.0, 180.0, 99.0, 100.0]));
+    assert!(!of(&[50.0, 100.0]));
 }
 
 #[test]
