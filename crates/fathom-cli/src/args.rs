@@ -40,6 +40,8 @@ pub struct Cli {
 pub enum Command {
     /// Measure: a suite, tests, or the cases of a saved result
     Run(RunArgs),
+    /// Find the highest rate that a target keeps before its latency rises
+    Knee(KneeArgs),
     /// Go on with a run that was stopped or killed
     Resume(ResumeArgs),
     /// List tests, suites, saved results, public results
@@ -143,7 +145,7 @@ pub struct RunArgs {
 
 /// How long to measure; a suite's own choices apply where nothing is said. What they accept is
 /// checked where suites are, too.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "How long to measure")]
 pub struct LimitArgs {
     /// Repeat until the 95 % interval of each result is within this, either way [default: 2%]
@@ -179,6 +181,42 @@ pub struct RunOutputArgs {
     /// No plan and no progress; errors and the table remain
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// `fathom knee`.
+#[derive(Debug, Args)]
+#[command(after_help = "The ceiling is measured first, without a rate; then rates from 5 % of it \
+    upwards in an open loop, in random order, each for as many trials as fathom run would take. The \
+    knee is the highest rate up to which p99 stays within the factor of the flat part's.")]
+pub struct KneeArgs {
+    /// Directory to test in; or a block device or file (see --destroy) [default: here]
+    #[arg(short, long, value_name = "PATH")]
+    pub target: Option<PathBuf>,
+    /// Name to save the result under [default: date and test]
+    #[arg(short, long)]
+    pub name: Option<String>,
+    /// Choose an option of test io (-o rw=randwrite), but for rate
+    #[arg(short, long = "option", value_name = "OPTION=VALUE")]
+    pub options: Vec<OptionArg>,
+    /// Rates that are tried
+    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(4..=100))]
+    pub steps: u32,
+    /// Times the flat p99 from which the latency has risen
+    #[arg(long, value_name = "NUMBER", default_value_t = 2.0)]
+    pub factor: f64,
+    /// Write the curve as a chart
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Fix everything random: order of trials, offsets, contents [default: drawn and recorded]
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// Allow overwriting the block device with this serial number (or the file of this path)
+    #[arg(long, value_name = "SERIAL")]
+    pub destroy: Option<String>,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    #[command(flatten)]
+    pub output: RunOutputArgs,
 }
 
 /// `fathom resume`.

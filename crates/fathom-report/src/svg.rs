@@ -9,6 +9,7 @@ mod forest;
 mod heat;
 mod lines;
 mod palette;
+mod rate;
 
 use fathom_model::{Display, ResultFile};
 
@@ -29,6 +30,7 @@ pub(crate) use heat::push_heat;
 pub(crate) use lines::{
     Curves, curves_of_latency, curves_of_lines, curves_of_series, extent_texts, push_lines,
 };
+pub use rate::{RateCurve, rate_chart};
 pub(crate) use palette::{DARK, LIGHT, Theme, push_rules};
 
 /// A chart as a file of its own.

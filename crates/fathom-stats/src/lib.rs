@@ -30,6 +30,7 @@ mod distribution;
 pub mod error;
 pub mod histogram;
 pub mod interval;
+pub mod knee;
 pub mod levels;
 pub mod modality;
 pub mod multiple;

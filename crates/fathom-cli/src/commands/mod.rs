@@ -25,6 +25,7 @@ mod system;
 pub fn dispatch(command: Command, settings: &Settings, printer: &Printer) -> Result<Exit, Failure> {
     match command {
         Command::Run(args) => run::run(&args, settings, printer),
+        Command::Knee(args) => run::knee(&args, settings, printer),
         Command::Resume(args) => run::resume(&args, settings, printer),
         Command::List(args) => list::list(&args, settings, printer),
         Command::Info(args) => info::info(&args, settings, printer),

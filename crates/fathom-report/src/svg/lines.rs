@@ -120,7 +120,7 @@ fn latency_curves(name: &str, mut lines: Vec<Line>, nines: f64) -> Curves {
 }
 
 /// Marks in nanoseconds as times.
-fn with_time_marks(mut scale: Scale) -> Scale {
+pub(crate) fn with_time_marks(mut scale: Scale) -> Scale {
     for mark in &mut scale.marks {
         mark.text = time_text(mark.value);
     }

@@ -22,12 +22,26 @@ use crate::settings::Settings;
 use crate::signals;
 
 mod head;
+mod knee;
 pub(super) mod request;
 
+pub use knee::knee;
 use request::Place;
 
 /// Measures.
 pub fn run(args: &RunArgs, settings: &Settings, printer: &Printer) -> Result<Exit, Failure> {
+    match measure(args, settings, printer)? {
+        Some(outcome) => finished(&outcome, args.output, settings, printer),
+        None => Ok(Exit::Good),
+    }
+}
+
+/// Measures; nothing after a dry run, which has said what it would do.
+fn measure(
+    args: &RunArgs,
+    settings: &Settings,
+    printer: &Printer,
+) -> Result<Option<Outcome>, Failure> {
     let store = Store::new(settings.data()?);
     let registry = registry::tests(&settings.search_path);
     let suites = registry::suites(settings.suites.as_deref())?;
@@ -53,14 +67,14 @@ pub fn run(args: &RunArgs, settings: &Settings, printer: &Printer) -> Result<Exi
     };
     if args.dry_run && args.output.json {
         printer.json(&head::printed(&plan, target))?;
-        return Ok(Exit::Good);
+        return Ok(None);
     }
     if !args.output.quiet {
         let columns = settings.look.columns;
         printer.words(&head::text(&plan, &words, &place.machine, target, columns));
     }
     let Some(consent) = consent else {
-        return Ok(Exit::Good);
+        return Ok(None);
     };
     if plan.available().next().is_none() {
         return Err(unavailable(&plan, args.output));
@@ -79,7 +93,7 @@ pub fn run(args: &RunArgs, settings: &Settings, printer: &Printer) -> Result<Exi
     let outcome = session.with_runner(None, |runner, sinks| {
         runner.run_recorded(&plan, &keeper, sinks)
     })?;
-    finished(&outcome, args.output, settings, printer)
+    Ok(Some(outcome))
 }
 
 /// Goes on with a run that was stopped or killed.
