@@ -1,4 +1,4 @@
-//! Development tasks: `cargo xtask test`, `bench`, `gen`, `kill-test`.
+//! Development tasks: `cargo xtask test`, `bench`, `accuracy`, `device`, `gallery`, `gen`, `kill-test`.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -9,7 +9,10 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
+mod accuracy;
 mod bench;
+mod device;
+mod gallery;
 mod generate;
 mod kill;
 mod run;
@@ -20,6 +23,9 @@ usage: cargo xtask TASK
 
   test                 what CI runs: installs peers (as root), format, lints, all tests, both feature sets
   bench [GROUP ...]    ratios against peers: engine, interface, reports; --pairs N, --seconds N, --directory DIR, --only TEXT, --build
+  accuracy [PART ...]  errors against known answers, fio beside: freeze, rates, bimodal, faults, cost, pairs (root)
+  device DIR MODEL     mounts a file of which requests take as long as the model says (root)
+  gallery              numbers that are wrong in a known way: each must get its verdict (root)
   gen [--check]        writes the generated pages of docs/, or says which differ
   kill-test [RUNS]     kills fathom at random moments, resumes, counts what was lost (default 20)
 ";
@@ -40,6 +46,9 @@ fn task(words: &[&str]) -> Result<()> {
     match words {
         ["test"] => test::test(),
         ["bench", rest @ ..] => bench::bench(rest),
+        ["accuracy", rest @ ..] => accuracy::accuracy(rest),
+        ["device", rest @ ..] => device::device(rest),
+        ["gallery"] => gallery::gallery(),
         ["gen"] => generate::write(),
         ["gen", "--check"] => generate::check(),
         ["kill-test"] => kill::kill_test(20),

@@ -17,6 +17,8 @@ mod ours;
 mod reports;
 mod table;
 
+pub use fio::version as fio_version;
+pub use ours::{binary as our_binary, example as our_example};
 pub use table::{Goal, Row};
 
 /// How a bench run was asked for.

@@ -36,9 +36,14 @@ pub fn binary() -> Result<PathBuf> {
     Ok(release()?.join("fathom"))
 }
 
+/// The engine's example `bench`.
+pub fn example() -> Result<PathBuf> {
+    Ok(release()?.join("examples/bench"))
+}
+
 /// One measurement by the engine alone, `key=value` as its example `bench` takes them.
 pub fn measure(options: &[String], directory: &Path) -> Result<OurFigures> {
-    let mut command = Command::new(release()?.join("examples/bench"));
+    let mut command = Command::new(example()?);
     command.args(options).current_dir(directory);
     let line: Value = serde_json::from_str(&output(command)?).context("read our JSON")?;
     figures(&line).with_context(|| format!("a figure is missing in {line}"))
