@@ -11,9 +11,25 @@ use fathom_store::Store;
 use crate::failure::Failure;
 
 /// Suites in the binary: file name and text.
-pub const SUITES: [(&str, &str); 6] = [
+pub const SUITES: [(&str, &str); 10] = [
     ("quick.toml", include_str!("../../../suites/quick.toml")),
     ("disk.toml", include_str!("../../../suites/disk.toml")),
+    (
+        "snia-iops.toml",
+        include_str!("../../../suites/snia-iops.toml"),
+    ),
+    (
+        "snia-throughput.toml",
+        include_str!("../../../suites/snia-throughput.toml"),
+    ),
+    (
+        "snia-latency.toml",
+        include_str!("../../../suites/snia-latency.toml"),
+    ),
+    (
+        "snia-wsat.toml",
+        include_str!("../../../suites/snia-wsat.toml"),
+    ),
     (
         "seed-epyc-raid-2017.toml",
         include_str!("../../../suites/seed-epyc-raid-2017.toml"),

@@ -21,6 +21,7 @@ pub(super) fn inexpressible(settings: &IoSettings, fio: &Fio) -> Vec<Unmet> {
     let mut unmet = Vec::new();
     for (is_asked, what) in [
         (shared, "cursor=shared"),
+        (settings.precondition > 0, "precondition"),
         (
             settings.verify,
             "verify, of blocks that are written while they are read",

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use fathom_base::{Bytes, Cancel, IoContext, Nanos, SharedByKey, seed_for};
 use fathom_io::{Contents, IoError, LayoutSpec, lay_out};
@@ -117,6 +118,8 @@ impl Files {
 pub(super) struct DataFile {
     path: PathBuf,
     is_removed: bool,
+    /// Times it was written whole by preconditioning.
+    passes: AtomicU32,
 }
 
 impl DataFile {
@@ -131,6 +134,7 @@ impl DataFile {
         let file = Self {
             path,
             is_removed: false,
+            passes: AtomicU32::new(0),
         };
         file.write(length, contents, direct, cx)?;
         Ok(file)
@@ -141,6 +145,7 @@ impl DataFile {
         Self {
             path,
             is_removed: false,
+            passes: AtomicU32::new(0),
         }
     }
 
@@ -176,6 +181,12 @@ impl DataFile {
             Ok(_) => Ok(()),
             Err(error) => Err(engine_error(error, length, "the layout", started, cx)),
         }
+    }
+
+    /// Passes of preconditioning that are still to be made for so many; they count as made.
+    pub(super) fn take_passes(&self, asked: u32) -> u32 {
+        let before = self.passes.fetch_max(asked, Ordering::Relaxed);
+        asked.saturating_sub(before)
     }
 
     /// Removes the file if it is there, keeping the right to make it again.

@@ -72,7 +72,7 @@ impl PreparedIo {
                     .to_owned(),
             );
         }
-        Ok(Self {
+        let prepared = Self {
             compressible_share: report::compressible_share(&settings, kind_is_ours(&source)),
             place: Place {
                 path,
@@ -88,7 +88,63 @@ impl PreparedIo {
             source,
             probe,
             notes,
-        })
+        };
+        // Cases that share a file share what was done to it.
+        let asked = prepared.settings.precondition;
+        let passes = match &prepared.source {
+            Source::Shared(file) => file.take_passes(asked),
+            Source::Given => asked,
+            Source::Fresh(_) | Source::Nothing => 0,
+        };
+        if passes > 0 {
+            prepared.precondition(passes, cx)?;
+        }
+        Ok(prepared)
+    }
+
+    /// Writes the span so many times.
+    fn precondition(&self, passes: u32, cx: &Context<'_>) -> Result<(), TestError> {
+        let started = cx.clock.now();
+        let job = spec::preconditioning(&self.settings, &self.place, passes);
+        let own = cx.cancel.child();
+        let bytes = self.settings.size.as_u64() as f64 * f64::from(passes);
+        let watch = Preconditioning {
+            cx,
+            own: &own,
+            bytes,
+        };
+        match run(&job, &watch, &own) {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                let needed = self.settings.end();
+                Err(engine_error(
+                    error,
+                    needed,
+                    "the preconditioning",
+                    started,
+                    cx,
+                ))
+            }
+        }
+    }
+}
+
+/// Tells how far the preconditioning is.
+struct Preconditioning<'a> {
+    cx: &'a Context<'a>,
+    own: &'a Cancel,
+    bytes: f64,
+}
+
+impl Hooks for Preconditioning<'_> {
+    fn progress(&self, snapshot: &Snapshot) {
+        stop_at_deadline(self.cx, self.own);
+        let seconds = snapshot.elapsed.as_secs_f64().max(1e-9);
+        (self.cx.progress)(Progress {
+            phase: "precondition".to_owned(),
+            fraction: Some((snapshot.bytes as f64 / self.bytes.max(1.0)).min(1.0)),
+            rate: format!("{:.0} MB/s", snapshot.bytes as f64 / 1e6 / seconds),
+        });
     }
 }
 

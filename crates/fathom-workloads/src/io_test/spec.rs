@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fathom_base::Nanos;
+use fathom_base::{Bytes, Nanos};
 use fathom_io::{
     Arrivals, BlockSizes, ClockChoice, Contents, Cursor, Distribution, EngineKind, EngineOptions,
     JobSpec, Mode, OnError, OpenSync, Pace, SizeShare, Stamps, Stop, SyncKind, SyncPolicy, Target,
@@ -14,6 +14,10 @@ use fathom_model::definition::io::{
 };
 
 use super::files::{STUCK_AFTER, layout_seed};
+
+/// What SNIA preconditions with.
+const PRECONDITION_BLOCK: Bytes = Bytes::new(128 << 10);
+const PRECONDITION_DEPTH: u32 = 8;
 
 /// Where the job goes and how, as found out while preparing.
 #[derive(Clone, Debug)]
@@ -87,6 +91,32 @@ pub(super) fn job(settings: &IoSettings, place: &Place, seed: u64) -> JobSpec {
         cpus: Vec::new(),
         stuck_after: STUCK_AFTER,
     }
+}
+
+/// The writes that bring a span into the state of one that is in use.
+pub(super) fn preconditioning(settings: &IoSettings, place: &Place, passes: u32) -> JobSpec {
+    let mut job = job(settings, place, layout_seed());
+    job.mode = Mode::Write;
+    job.block_sizes = BlockSizes::one(PRECONDITION_BLOCK.min(settings.size));
+    job.engine = EngineKind::IoUring;
+    job.engine_fallback = true;
+    job.engine_options = EngineOptions::PLAIN;
+    (job.depth, job.jobs) = (PRECONDITION_DEPTH, 1);
+    job.cursor = Cursor::Own;
+    job.stop = Stop {
+        runtime: None,
+        bytes: None,
+        passes: Some(passes),
+    };
+    job.ramp = Nanos::new(0);
+    job.sync = SyncPolicy {
+        final_flush: Some(SyncKind::Fsync),
+        ..SyncPolicy::NONE
+    };
+    job.pace = Pace::Unpaced;
+    job.verify = Verify::Off;
+    job.on_error = OnError::Stop;
+    job
 }
 
 fn pace(settings: &IoSettings) -> Pace {

@@ -215,6 +215,33 @@ fn open_loop_writes(
 }
 
 #[test]
+fn a_span_is_preconditioned_before_the_first_trial() {
+    let bench = Bench::new();
+    let test = IoTest::new();
+    let case = Bench::case(&test, &small(&[("precondition", "2"), ("verify", "on")]));
+    let estimate = test.estimate(&bench.host, &case).unwrap();
+    assert_eq!(estimate.prepare_bytes, Bytes::new(3 * (16 << 20)));
+    let mut prepared = test.prepare(&case, &bench.context(0)).unwrap();
+    // What it wrote is as sound as the layout.
+    let trial = prepared.run_once(&bench.context(1)).unwrap();
+    let verify = trial.evidence.verify.unwrap();
+    assert_eq!((verify.faults.len(), verify.read_back_bytes), (0, 16 << 20));
+    prepared.finish(&bench.context(0)).unwrap();
+    let unmet = test.check(
+        &bench.host,
+        &Bench::case(
+            &test,
+            &[
+                ("rw", "write"),
+                ("layout", "fallocate"),
+                ("precondition", "1"),
+            ],
+        ),
+    );
+    assert!(unmet[0].what.contains("precondition"), "{unmet:?}");
+}
+
+#[test]
 fn sound_data_verifies_with_every_engine() {
     let bench = Bench::new();
     for engine in ["auto", "psync", "posixaio", "mmap"] {

@@ -19,6 +19,18 @@ pub fn estimate(settings: &IoSettings, host: &Host) -> Estimate {
         (true, false, IoLayout::Written) => (length, nothing),
         _ => (nothing, nothing),
     };
+    let is_fresh = fresh.as_u64() > 0;
+    let conditioning = match settings.engine {
+        IoEngine::Null => nothing,
+        _ if is_fresh => nothing,
+        _ => Bytes::new(
+            settings
+                .size
+                .as_u64()
+                .saturating_mul(u64::from(settings.precondition)),
+        ),
+    };
+    let prepared = Bytes::new(laid_out.as_u64().saturating_add(conditioning.as_u64()));
     let load = load_time(settings, &guess);
     // Flushing, emptying the cache, extents.
     let read_back = match settings.verify {
@@ -29,9 +41,9 @@ pub fn estimate(settings: &IoSettings, host: &Host) -> Estimate {
     let written = written(settings, &guess, load).as_u64();
     Estimate {
         trial_time: load.plus(overhead).plus(guess.time_to_write(fresh)),
-        prepare_time: guess.time_to_write(laid_out),
+        prepare_time: guess.time_to_write(prepared),
         trial_bytes: Bytes::new(written.saturating_add(fresh.as_u64())),
-        prepare_bytes: laid_out,
+        prepare_bytes: prepared,
         space: if has_file { length } else { nothing },
         inodes: u64::from(has_file),
         ..Estimate::default()

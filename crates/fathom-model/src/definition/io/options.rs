@@ -27,6 +27,8 @@ pub(crate) const MIN_BLOCK: Bytes = Bytes::new(512);
 pub(crate) const MAX_DEPTH: u64 = 4096;
 /// Most jobs.
 pub(crate) const MAX_JOBS: u64 = 256;
+/// Most passes of preconditioning.
+const MAX_PASSES: u64 = 100;
 const MAX_SIZE: Bytes = Bytes::new(1 << 60);
 const MAX_TIME: Nanos = Nanos::from_secs(30 * 24 * 3600);
 
@@ -252,6 +254,13 @@ fn data() -> Vec<OptionInfo> {
             "How several jobs share the span.",
         ),
         IoLayout::option("layout", IoLayout::Written, "How the file comes to be."),
+        OptionInfo::new(
+            "precondition",
+            OptionKind::Integer(0, MAX_PASSES),
+            "0",
+            "Times the whole span is written in order, in blocks of 128KiB, before the first trial; \
+             SNIA's preconditioning is 2.",
+        ),
         IoCache::option(
             "cache",
             IoCache::Cold,

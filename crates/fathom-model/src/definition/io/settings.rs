@@ -267,6 +267,8 @@ pub struct IoSettings {
     pub cursor: IoCursor,
     /// `layout`.
     pub layout: IoLayout,
+    /// `precondition`: passes.
+    pub precondition: u32,
     /// `cache`.
     pub cache: IoCache,
     /// `stamps`.
@@ -314,6 +316,7 @@ impl IoSettings {
             verify: case.flag("verify")?,
             cursor: case.get("cursor")?,
             layout: case.get("layout")?,
+            precondition: case.get("precondition")?,
             cache: case.get("cache")?,
             stamps: case.get("stamps")?,
             clock: clock(case)?,
@@ -505,6 +508,14 @@ impl IoSettings {
             self.cursor == IoCursor::Shared && self.single_block_size().is_none(),
             "cursor=shared needs one block size".to_owned(),
             "use cursor=partitioned or cursor=own",
+        );
+        object(
+            self.precondition > 0
+                && (self.layout == IoLayout::Fallocate || self.engine == IoEngine::Null),
+            "precondition writes the file before the first trial, and each trial has a new one or \
+             none"
+                .to_owned(),
+            "use layout=written and an engine that does I/O",
         );
         object(
             self.rate.is_some() && self.rate_limit.is_some(),
