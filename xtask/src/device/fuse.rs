@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, unmount};
 
 use super::model::{Fault, Model};
 
@@ -35,9 +35,11 @@ const EIO: i32 = 5;
 const ENOSYS: i32 = 38;
 const EISDIR: i32 = 21;
 
-/// A mounted device; unmounted when dropped.
+/// A mounted device; unmounted when dropped. Its file is beside the directory, too, so that programs
+/// that keep files of their own beside it can.
 pub struct Device {
     at: PathBuf,
+    beside: PathBuf,
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -88,16 +90,21 @@ impl Device {
             let shared = Arc::clone(&shared);
             std::thread::spawn(move || work(&shared))
         };
-        Ok(Self {
+        let device = Self {
             at: at.to_path_buf(),
+            beside: at.with_extension(FILE),
             threads: vec![of(Shared::serve), of(Shared::answer_in_time)],
             shared,
-        })
+        };
+        File::create(&device.beside).context("make the file beside the device")?;
+        mount_bind(device.at.join(FILE), &device.beside)
+            .with_context(|| format!("mount on {}", device.beside.display()))?;
+        Ok(device)
     }
 
     /// The file under test.
     pub fn file(&self) -> PathBuf {
-        self.at.join(FILE)
+        self.beside.clone()
     }
 
     /// Writes done wrongly so far, by kind.
@@ -122,6 +129,8 @@ impl Device {
 impl Drop for Device {
     fn drop(&mut self) {
         // Detached: a program that hangs on it is let go by the end of the connection.
+        let _ = unmount(&self.beside, UnmountFlags::DETACH);
+        let _ = std::fs::remove_file(&self.beside);
         let _ = unmount(&self.at, UnmountFlags::DETACH);
         lock(&self.shared.due).is_over = true;
         self.shared.changed.notify_all();

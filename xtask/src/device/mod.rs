@@ -41,7 +41,9 @@ pub fn device(words: &[&str]) -> Result<()> {
         }
     }
     let device = Device::mount(Path::new(directory), size.as_u64(), model)?;
-    println!("{} until umount {directory}", device.file().display());
+    let file = device.file();
+    let file = file.display();
+    println!("{file} until umount {file} {directory}");
     device.wait();
     Ok(())
 }

@@ -224,7 +224,7 @@ mod tests {
         for text in [
             "",
             "constant",
-            "constant:5",
+            "constant:x",
             "bimodal:1ms,2ms",
             "bucket:5MB/s,1",
             "stall:1ms",
