@@ -25,9 +25,15 @@ pub fn read(bytes: &[u8]) -> Result<ResultFile, FormatError> {
             limit: MAX_BYTES as u64,
         });
     }
+    crate::json::check_objects(bytes)?;
     let found = find::documents(crate::text::without_bom(bytes))?;
-    let documents: Vec<Document> = found.documents.iter().map(document).collect();
-    let jobs: usize = documents.iter().map(|document| document.jobs.len()).sum();
+    let listed = |document: &Value, key: &str| {
+        let jobs = document.get(key).and_then(Value::as_array);
+        jobs.map_or(0, Vec::len)
+    };
+    let of_document =
+        |document: &Value| listed(document, "jobs") + listed(document, "client_stats");
+    let jobs: usize = found.documents.iter().map(of_document).sum();
     if jobs > MAX_JOBS {
         return Err(FormatError::Limit {
             what: "jobs of a file",
@@ -35,6 +41,7 @@ pub fn read(bytes: &[u8]) -> Result<ResultFile, FormatError> {
             limit: MAX_JOBS as u64,
         });
     }
+    let documents: Vec<Document> = found.documents.iter().map(document).collect();
     build::file(Format::FioJson, documents, found.messages)
 }
 

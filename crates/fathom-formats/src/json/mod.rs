@@ -108,3 +108,23 @@ fn write_path(bytes: &[u8], stack: &[Step]) -> String {
     }
     path
 }
+
+/// Objects a file may hold besides one in [`BYTES_PER_OBJECT`] bytes.
+const FREE_OBJECTS: usize = 10_000;
+/// Real files have one object in sixty bytes or more, and the smallest entry that is written has two
+/// in 53; bounds memory by the file's size.
+const BYTES_PER_OBJECT: usize = 20;
+
+/// Refuses files that would take far more memory than they have bytes.
+pub(crate) fn check_objects(bytes: &[u8]) -> Result<(), FormatError> {
+    let objects = bytes.iter().filter(|&&byte| byte == b'{').count();
+    let limit = FREE_OBJECTS + bytes.len() / BYTES_PER_OBJECT;
+    match objects > limit {
+        true => Err(FormatError::Limit {
+            what: "number of JSON objects in a file of this size",
+            found: objects as u64,
+            limit: limit as u64,
+        }),
+        false => Ok(()),
+    }
+}

@@ -13,12 +13,7 @@ use fathom_model::{FORMAT_VERSION, ResultFile};
 use serde::{Deserialize, Serialize};
 
 use crate::json;
-use crate::{Format, FormatError, MAX_BYTES, Place};
-
-/// Objects a file may hold besides one in [`BYTES_PER_OBJECT`] bytes.
-const FREE_OBJECTS: usize = 100_000;
-/// No real file has more than one object in this many bytes; bounds memory by the file's size.
-const BYTES_PER_OBJECT: usize = 12;
+use crate::{Format, FormatError, Place};
 
 /// Reads a native result file.
 ///
@@ -36,7 +31,8 @@ const BYTES_PER_OBJECT: usize = 12;
 /// many objects.
 pub fn read(bytes: &[u8]) -> Result<ResultFile, FormatError> {
     let bytes = crate::text::without_bom(bytes);
-    check_limits(bytes)?;
+    crate::check_size(bytes)?;
+    json::check_objects(bytes)?;
     match serde_json::from_slice::<ResultFile>(bytes) {
         Ok(file) => {
             check_version(u64::from(file.fathom_result))?;
@@ -84,20 +80,5 @@ fn check_version(found: u64) -> Result<(), FormatError> {
             known: FORMAT_VERSION,
         }),
         _ => Ok(()),
-    }
-}
-
-fn check_limits(bytes: &[u8]) -> Result<(), FormatError> {
-    crate::check_size(bytes)?;
-    let objects = bytes.iter().filter(|&&b| b == b'{').count();
-    let limit = FREE_OBJECTS + bytes.len() / BYTES_PER_OBJECT;
-    assert!(limit <= FREE_OBJECTS + MAX_BYTES / BYTES_PER_OBJECT);
-    match objects > limit {
-        true => Err(FormatError::Limit {
-            what: "number of JSON objects in a file of this size",
-            found: objects as u64,
-            limit: limit as u64,
-        }),
-        false => Ok(()),
     }
 }

@@ -8,6 +8,9 @@ use super::{fields, known};
 use crate::warnings::Warnings;
 use crate::{Format, FormatError, Place};
 
+/// Most columns of a table.
+const MAX_SYSTEMS: usize = 10_000;
+
 /// Reads the CSV export: one line a result, one column a system.
 ///
 /// # Errors
@@ -133,14 +136,19 @@ impl Reader {
     }
 
     fn header(&mut self) -> Result<Vec<String>, FormatError> {
-        let header = self
-            .next_line()
-            .map(|(number, line)| (number, parse_header(&line)));
-        match header {
-            Some((_, Some(names))) => Ok(names),
-            Some((number, None)) => Err(self.error(number, "expected ,,\"SYSTEM\",...".to_owned())),
-            None => Err(self.error(1, "no line of systems".to_owned())),
+        let Some((number, line)) = self.next_line() else {
+            return Err(self.error(1, "no line of systems".to_owned()));
+        };
+        let systems = 1 + line.matches("\",\"").count();
+        if systems > MAX_SYSTEMS {
+            return Err(FormatError::Limit {
+                what: "systems of a table",
+                found: systems as u64,
+                limit: MAX_SYSTEMS as u64,
+            });
         }
+        parse_header(&line)
+            .ok_or_else(|| self.error(number, "expected ,,\"SYSTEM\",...".to_owned()))
     }
 
     fn error(&self, line: usize, what: String) -> FormatError {

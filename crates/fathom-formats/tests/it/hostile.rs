@@ -199,3 +199,28 @@ fn absurd_shapes_are_refused_or_read_at_once() {
         check(content.as_bytes(), "absurd");
     }
 }
+
+/// What would take a hundred times its size in memory is refused before it does.
+#[test]
+fn dense_files_are_refused_by_their_counts() {
+    let many = 200_000;
+    for (content, what) in [
+        (
+            "{\"fio version\":\"fio-3.1\",\"jobs\":[".to_owned() + &"{},".repeat(many) + "{}]}",
+            "number of JSON objects",
+        ),
+        (
+            "{\"fathom_result\":1,\"results\":[{\"entries\":[".to_owned()
+                + &"{\"value\":1},".repeat(many)
+                + "{}]}]}",
+            "number of JSON objects",
+        ),
+        (
+            ",T,\n\n ,,\"".to_owned() + &"a\",\"".repeat(many) + "\"\n",
+            "systems of a table",
+        ),
+    ] {
+        let error = import(content.as_bytes(), "dense").unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    }
+}
