@@ -24,7 +24,7 @@ const SCRIPT: &str = include_str!("html/script.js");
 /// What a page may do, as a Content-Security-Policy: apply its own style, run its own script (each
 /// known by its SHA-256) and nothing else. The page carries it; a server may send it as well.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; \
-    style-src 'sha256-itWOpn0eLuYREYOcYSYPUWqvTx5zLNPn8oH7AYNOAnU='; script-src 'sha256-CMJ+ewsWZGLsi8U7cxng6ocYBU0KNCcA+q8h3tUC8F8='";
+    style-src 'sha256-itWOpn0eLuYREYOcYSYPUWqvTx5zLNPn8oH7AYNOAnU='; script-src 'sha256-c6zI+Ezfa3joWTXR4GJhDfdtlHMkLtPT46npIA8Jml8='";
 
 /// A result file as an HTML page in one file.
 ///

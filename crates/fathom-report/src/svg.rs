@@ -21,7 +21,7 @@ pub use axis::{PtsAxis, pts_axis, pts_box_axis};
 pub(crate) use axis::{Scale, ScaleKind};
 #[cfg(feature = "export")]
 pub(crate) use bars::bars_height;
-pub(crate) use bars::{push_bars, push_datum};
+pub(crate) use bars::push_bars;
 pub(crate) use boxes::{has_boxes, push_boxes};
 pub(crate) use canvas::{Medium, push_bar_class, push_line_class};
 pub(crate) use factors::push_factor_heat;

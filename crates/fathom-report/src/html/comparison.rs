@@ -31,7 +31,7 @@ pub fn html_comparison(comparison: &Comparison) -> String {
         push_contender(&mut out, comparison, place);
     }
     if let Some(text) = unjudged_text(comparison) {
-        put!(&mut out, "<p>", Text(&text), ".</p>");
+        put!(&mut out, "<p>", Text(&capitalised(&text)), ".</p>");
     }
     push_counterparts(&mut out, comparison);
     push_unmatched(&mut out, comparison);
@@ -64,6 +64,9 @@ fn rule_text(comparison: &Comparison) -> String {
     )
 }
 
+/// From so many arms on conditions are listed by value instead of by arm.
+const MANY_ARMS: usize = 5;
+
 fn push_conditions(out: &mut String, comparison: &Comparison) {
     put!(out, "<h2 id=\"conditions\">Conditions that differ</h2>");
     if comparison.conditions.is_empty() {
@@ -72,19 +75,11 @@ fn push_conditions(out: &mut String, comparison: &Comparison) {
         put!(
             out,
             "<div class=\"scroll\" tabindex=\"0\" role=\"region\" ",
-            "aria-label=\"Conditions that differ\"><table><thead><tr><td></td>"
+            "aria-label=\"Conditions that differ\"><table>"
         );
-        for arm in &comparison.arms {
-            put!(out, "<th scope=\"col\">", Text(arm), "</th>");
-        }
-        put!(out, "</tr></thead><tbody>");
-        for row in &comparison.conditions {
-            put!(out, "<tr><th scope=\"row\">", Text(&row.name), "</th>");
-            for value in &row.values {
-                let value = value.as_deref().unwrap_or("not known");
-                put!(out, "<td class=\"t\">", Text(value), "</td>");
-            }
-            put!(out, "</tr>");
+        match comparison.arms.len() >= MANY_ARMS {
+            true => push_conditions_by_value(out, comparison),
+            false => push_conditions_by_arm(out, comparison),
         }
         put!(out, "</tbody></table></div>");
     }
@@ -94,6 +89,53 @@ fn push_conditions(out: &mut String, comparison: &Comparison) {
         comparison.equal_conditions,
         " known conditions are equal.</p>"
     );
+}
+
+fn push_conditions_by_arm(out: &mut String, comparison: &Comparison) {
+    put!(out, "<thead><tr><td></td>");
+    for arm in &comparison.arms {
+        put!(out, "<th scope=\"col\">", Text(arm), "</th>");
+    }
+    put!(out, "</tr></thead><tbody>");
+    for row in &comparison.conditions {
+        put!(out, "<tr><th scope=\"row\">", Text(&row.name), "</th>");
+        for value in &row.values {
+            let value = value.as_deref().unwrap_or("not known");
+            put!(out, "<td class=\"t\">", Text(value), "</td>");
+        }
+        put!(out, "</tr>");
+    }
+}
+
+fn push_conditions_by_value(out: &mut String, comparison: &Comparison) {
+    put!(
+        out,
+        "<thead><tr><th scope=\"col\">Condition</th><th scope=\"col\">Value</th>",
+        "<th scope=\"col\">Systems</th></tr></thead><tbody>"
+    );
+    for row in &comparison.conditions {
+        let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+        for (value, arm) in row.values.iter().zip(&comparison.arms) {
+            let value = value.as_deref().unwrap_or("not known");
+            match groups.iter_mut().find(|(known, _)| *known == value) {
+                Some((_, arms)) => arms.push(arm),
+                None => groups.push((value, vec![arm])),
+            }
+        }
+        for (place, (value, arms)) in groups.iter().enumerate() {
+            let name = if place == 0 { row.name.as_str() } else { "" };
+            put!(
+                out,
+                "<tr><th scope=\"row\">",
+                Text(name),
+                "</th><td class=\"t\">",
+                Text(value),
+                "</td><td class=\"t\">",
+                Text(&arms.join(", ")),
+                "</td></tr>"
+            );
+        }
+    }
 }
 
 fn push_contender(out: &mut String, comparison: &Comparison, place: usize) {

@@ -4,9 +4,8 @@ use fathom_model::Direction;
 
 use super::Page;
 use super::put::{Markup, Text, put};
-use crate::number::{push_percent, push_rounded, significant};
+use crate::number::{push_integer, push_percent, push_rounded, significant};
 use crate::overview::{Cell, Overview, Standing, heat};
-use crate::svg::push_datum;
 use crate::text::percentile_text;
 
 pub(super) fn push(out: &mut String, page: &Page<'_>) {
@@ -263,10 +262,10 @@ fn push_cell(out: &mut String, cell: Option<&Cell>) {
             ""
         }
     );
-    // For ratios of cells the two or three digits that are shown are too few.
+    // For ratios of cells the two or three digits that are shown are too few; in millionths.
     if share != 1.0 {
         put!(out, "\" data-x=\"");
-        push_datum(out, share);
+        push_integer(out, (share * 1e6).round() as u64);
     }
     put!(out, "\">");
     push_share(out, share);

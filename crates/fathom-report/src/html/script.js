@@ -58,7 +58,7 @@ const charts = all("svg.bars").map(svg => {
 const boxes = all("svg.boxes").map(svg => all("g.row", svg));
 const heat = document.querySelector(".heat"), heatRows = heat ? all("tbody tr", heat) : [];
 for (const tr of heatRows) {
-  tr.cells_ = all("td", tr).slice(1).map(td => ({ td, text: td.textContent, look: td.className, x: parseFloat(td.dataset.x || td.textContent) }));
+  tr.cells_ = all("td", tr).slice(1).map(td => ({ td, text: td.textContent, look: td.className, x: td.dataset.x / 1e6 || parseFloat(td.textContent) }));
 }
 const sections = all("section.r").map((s, i) => {
   const text = all("h3,p.sub", s).map(e => e.textContent).join(" ").toLowerCase();

@@ -1,11 +1,16 @@
 //! What was compared, and under which conditions.
 
+use fathom_model::System;
+
 use super::Page;
 use super::put::{Markup, Text, put};
 use crate::grouping::Paint;
 use crate::svg::{push_bar_class, push_line_class};
 use crate::text::target_text;
+use crate::view::Differing;
 
+/// Longest text of a condition that gets a column, in bytes.
+const LONGEST_CELL: usize = 160;
 /// From so many systems on they are rows of the table of conditions instead of columns.
 const SYSTEMS_AS_ROWS: usize = 5;
 
@@ -100,9 +105,13 @@ fn push_differing(out: &mut String, page: &Page<'_>) {
         Some(value) => put!(out, "<td class=\"t\">", Text(value), "</td>"),
         None => put!(out, "<td class=\"t\">not known</td>"),
     };
-    if systems.len() >= SYSTEMS_AS_ROWS {
+    let is_row_each = systems.len() >= SYSTEMS_AS_ROWS;
+    let (rows, long): (Vec<_>, Vec<_>) = rows
+        .iter()
+        .partition(|row| !is_row_each || !stands_in_notes(row, systems));
+    if is_row_each {
         put!(out, "<thead><tr><th scope=\"col\">System</th>");
-        for row in rows {
+        for row in &rows {
             put!(out, "<th scope=\"col\">", Text(&row.name), "</th>");
         }
         put!(out, "</tr></thead><tbody>");
@@ -115,7 +124,7 @@ fn push_differing(out: &mut String, page: &Page<'_>) {
                 Text(&system.identifier),
                 "</th>"
             );
-            for row in rows {
+            for row in &rows {
                 cell(out, &row.values[place]);
             }
             put!(out, "</tr>");
@@ -126,7 +135,7 @@ fn push_differing(out: &mut String, page: &Page<'_>) {
             put!(out, "<th scope=\"col\">", Text(&system.identifier), "</th>");
         }
         put!(out, "</tr></thead><tbody>");
-        for row in rows {
+        for row in &rows {
             put!(out, "<tr><th scope=\"row\">", Text(&row.name), "</th>");
             for value in &row.values {
                 cell(out, value);
@@ -135,6 +144,22 @@ fn push_differing(out: &mut String, page: &Page<'_>) {
         }
     }
     put!(out, "</tbody></table></div>\n");
+    if !long.is_empty() {
+        let names: Vec<&str> = long.iter().map(|row| row.name.as_str()).collect();
+        put!(
+            out,
+            "<p class=\"sub\">Also different, in the <a href=\"#notes\">notes</a>: ",
+            Text(&names.join(", ")),
+            ".</p>"
+        );
+    }
+}
+
+/// Whether a condition is too long for a column and can be read among the notes.
+fn stands_in_notes(row: &Differing, systems: &[System]) -> bool {
+    let is_long = |value: &Option<String>| value.as_ref().is_some_and(|v| v.len() > LONGEST_CELL);
+    let mut notes = systems.iter().flat_map(|system| &system.notes);
+    row.values.iter().any(is_long) && notes.any(|note| note.name == row.name)
 }
 
 fn push_common(out: &mut String, page: &Page<'_>) {

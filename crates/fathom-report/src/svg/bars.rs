@@ -192,7 +192,7 @@ fn push_row(
 }
 
 /// A number for the script, in few digits.
-pub(crate) fn push_datum(out: &mut String, value: f64) {
+fn push_datum(out: &mut String, value: f64) {
     let magnitude = value.abs();
     if magnitude == 0.0 || (1e-3..1e9).contains(&magnitude) {
         let start = out.len();

@@ -23,3 +23,8 @@ pub fn oracle_input(name: &str) -> Option<ResultFile> {
     let text = shared(&format!("corpus/oracle/{name}"))?;
     Some(fathom_formats::import(text.as_bytes(), &name).unwrap())
 }
+
+/// A public export.
+pub fn seed(name: &str) -> Option<Vec<u8>> {
+    shared(&format!("seeds/{name}")).map(String::into_bytes)
+}
