@@ -363,7 +363,7 @@ pub struct ExportArgs {
     /// File to write, or directory where there are several files [default: standard output]
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
-    /// Only this chart (with svg)
+    /// Only this chart (with svg or png)
     #[arg(long, value_name = "ID")]
     pub chart: Option<String>,
     /// Charts of what a factor changes instead of those of the results (with svg)

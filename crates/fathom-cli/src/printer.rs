@@ -50,12 +50,14 @@ impl Printer {
             true => anstream::ColorChoice::Always,
             false => anstream::ColorChoice::Never,
         };
-        let mut out = AutoStream::new(io::stdout().lock(), choice);
-        let mut written = out.write_all(text.as_bytes());
-        if !text.is_empty() && !text.ends_with('\n') {
-            written = written.and_then(|()| out.write_all(b"\n"));
+        // Looking for colours to leave out takes longer than making most texts.
+        match text.contains('\u{1b}') {
+            true => finish(write_lines(
+                AutoStream::new(io::stdout().lock(), choice),
+                text,
+            )),
+            false => finish(write_lines(io::stdout().lock(), text)),
         }
-        finish(written.and_then(|()| out.flush()))
     }
 
     /// Prints a value as indented JSON.
@@ -82,6 +84,15 @@ impl Printer {
         let mut out = anstream::stderr().lock();
         let _ = writeln!(out, "{}", text.trim_end_matches('\n'));
     }
+}
+
+/// Adds a line end when it is missing.
+fn write_lines(mut out: impl Write, text: &str) -> io::Result<()> {
+    out.write_all(text.as_bytes())?;
+    if !text.is_empty() && !text.ends_with('\n') {
+        out.write_all(b"\n")?;
+    }
+    out.flush()
 }
 
 fn finish(written: io::Result<()>) -> Result<(), Failure> {

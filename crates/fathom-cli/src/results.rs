@@ -20,6 +20,14 @@ pub struct Loaded {
     pub file: ResultFile,
 }
 
+impl Loaded {
+    /// Leaves the memory to the end of the process, which is near: giving a large result back piece
+    /// by piece takes as long as reading a part of it.
+    pub fn leave(self) {
+        std::mem::forget(self.file);
+    }
+}
+
 /// Finds and reads a result: `latest`, a saved name, the path of a file, or the name of a public
 /// result that ships with Fathom.
 ///

@@ -65,6 +65,7 @@ fn import_one(
         printer.words(&format!("and {rest} more warnings; they are in the result"));
     }
     printer.words(&format!("saved as {name}   fathom show {name}"));
+    loaded.leave();
     Ok(())
 }
 
@@ -106,6 +107,9 @@ pub fn join(args: &MergeArgs, settings: &Settings, printer: &Printer) -> Result<
         merged.systems.len(),
         merged.results.len()
     ));
+    // The process ends; see `Loaded::leave`.
+    std::mem::forget(merged);
+    loaded.into_iter().for_each(Loaded::leave);
     Ok(Exit::Good)
 }
 

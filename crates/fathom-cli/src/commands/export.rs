@@ -28,6 +28,7 @@ pub fn export(args: &ExportArgs, settings: &Settings, printer: &Printer) -> Resu
         (Exported::One(bytes), Some(path)) => write(path, &bytes, printer)?,
         (Exported::Many(parts), output) => many(args, format, parts, output.as_deref(), printer)?,
     }
+    loaded.leave();
     Ok(Exit::Good)
 }
 

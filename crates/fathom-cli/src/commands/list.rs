@@ -156,7 +156,11 @@ fn text(lists: &Lists, settings: &Settings) -> String {
     if let Some(references) = &lists.references {
         let rows = references.iter().map(|of| {
             let (systems, results) = (counted(of.systems, "system"), counted(of.results, "result"));
-            vec![of.name.to_owned(), of.title.clone(), format!("{systems}, {results}")]
+            vec![
+                of.name.to_owned(),
+                of.title.clone(),
+                format!("{systems}, {results}"),
+            ]
         });
         sections.push(("references", rows.collect()));
     }

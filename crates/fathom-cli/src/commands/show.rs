@@ -33,6 +33,7 @@ pub fn show(args: &ShowArgs, settings: &Settings, printer: &Printer) -> Result<E
             options(settings.look),
         ))?,
     }
+    loaded.leave();
     Ok(Exit::Good)
 }
 

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use super::systems::system_difference;
 use crate::case::{Case, CaseId};
 use crate::error::ModelError;
+use crate::figure::Figure;
 use crate::result::{Entry, Metric, Origin, ResultFile, ResultRecord, Run, Trial};
 use crate::system::{Field, System};
 
@@ -62,22 +63,34 @@ fn join(a: &ResultFile, b: &ResultFile) -> Result<ResultFile, ModelError> {
         .map(|(place, system)| (system.identifier.as_str(), place))
         .collect();
     for record in &mut file.results {
-        record.entries.sort_by_cached_key(|entry| {
-            let place = places
-                .get(entry.system.as_str())
-                .copied()
-                .unwrap_or(usize::MAX);
-            (
-                place,
-                entry.system.clone(),
-                entry.value.is_none(),
-                sort_text(entry),
-            )
-        });
+        sort_entries(&mut record.entries, &places);
     }
     one_entry_a_run(&mut file);
     file.rebuild();
     Ok(file)
+}
+
+/// By the place of the system, those without a number last, then by the number.
+fn sort_entries(entries: &mut Vec<Entry>, places: &HashMap<&str, usize>) {
+    let place = |entry: &Entry| {
+        let place = places.get(entry.system.as_str()).copied();
+        place.unwrap_or(usize::MAX)
+    };
+    let mut placed: Vec<(usize, Entry)> = entries
+        .drain(..)
+        .map(|entry| (place(&entry), entry))
+        .collect();
+    placed.sort_by(|(x_place, x), (y_place, y)| {
+        let number = |entry: &Entry| entry.value.as_ref().map_or(0.0, Figure::value);
+        x_place
+            .cmp(y_place)
+            .then_with(|| x.system.cmp(&y.system))
+            .then_with(|| x.value.is_none().cmp(&y.value.is_none()))
+            .then_with(|| number(x).total_cmp(&number(y)))
+            // Rarely needed, and takes long.
+            .then_with(|| sort_text(x).cmp(&sort_text(y)))
+    });
+    entries.extend(placed.into_iter().map(|(_, entry)| entry));
 }
 
 /// Entries made of trials are made anew by [`ResultFile::rebuild`], one for each case and system;
