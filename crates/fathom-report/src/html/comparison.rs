@@ -122,8 +122,16 @@ fn push_conditions_by_value(out: &mut String, comparison: &Comparison) {
                 None => groups.push((value, vec![arm])),
             }
         }
+        // The largest group needs no list: it is all that are not in the others.
+        let largest = groups.iter().map(|(_, arms)| arms.len()).max().unwrap_or(0);
+        groups.sort_by_key(|(_, arms)| arms.len() == largest);
+        let last = groups.len().saturating_sub(1);
         for (place, (value, arms)) in groups.iter().enumerate() {
             let name = if place == 0 { row.name.as_str() } else { "" };
+            let arms = match place == last && arms.len() >= MANY_ARMS {
+                true => format!("the other {}", arms.len()),
+                false => arms.join(", "),
+            };
             put!(
                 out,
                 "<tr><th scope=\"row\">",
@@ -131,7 +139,7 @@ fn push_conditions_by_value(out: &mut String, comparison: &Comparison) {
                 "</th><td class=\"t\">",
                 Text(value),
                 "</td><td class=\"t\">",
-                Text(&arms.join(", ")),
+                Text(&arms),
                 "</td></tr>"
             );
         }
