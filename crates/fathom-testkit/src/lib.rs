@@ -7,6 +7,7 @@ mod fake_root;
 mod golden;
 mod redact;
 mod scripted;
+pub mod servers;
 mod skip;
 
 pub use conformance::{Bench, conforms};
