@@ -6,6 +6,7 @@
 //! assert!(tests.iter().any(|test| test.info().id == "io"));
 //! ```
 
+pub mod drivers;
 mod error;
 pub mod fio;
 mod found;

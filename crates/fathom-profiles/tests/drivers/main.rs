@@ -1,0 +1,8 @@
+//! The native drivers against real servers, and against servers that do not behave.
+//!
+//! A server is started by the test that needs it, in a directory of its own, and ends with it.
+
+mod harness;
+mod hostile;
+mod mariadb;
+mod postgres;
