@@ -17,11 +17,15 @@
 )]
 
 mod call;
+#[cfg(feature = "nosql")]
+pub mod cassandra;
 #[cfg(any(feature = "sql", feature = "nosql"))]
 mod clients;
 mod endpoint;
 mod error;
 mod figures;
+#[cfg(feature = "nosql")]
+pub mod hits;
 #[cfg(feature = "sql")]
 pub mod kv;
 #[cfg(feature = "sql")]
@@ -89,11 +93,13 @@ pub trait Driver: Send + Sync + std::fmt::Debug {
 }
 
 /// Names of all drivers, and the feature each is built with.
-pub const DRIVERS: [(&str, &str); 4] = [
+pub const DRIVERS: [(&str, &str); 6] = [
     ("pgbench", "sql"),
     ("sysbench-oltp", "sql"),
     ("mariadb-slap", "sql"),
     ("cockroach-kv", "sql"),
+    ("cassandra", "nosql"),
+    ("clickhouse-hits", "nosql"),
 ];
 
 /// The driver of that name.
@@ -101,17 +107,37 @@ pub const DRIVERS: [(&str, &str); 4] = [
 /// # Errors
 /// [`DriverError::Unknown`], or [`DriverError::NotBuilt`] with the feature that builds it.
 pub fn driver(id: &str) -> Result<Box<dyn Driver>, DriverError> {
-    match id {
-        #[cfg(feature = "sql")]
-        "pgbench" => Ok(Box::new(pgbench::Pgbench)),
-        #[cfg(feature = "sql")]
-        "sysbench-oltp" => Ok(Box::new(sysbench::SysbenchOltp)),
-        #[cfg(feature = "sql")]
-        "mariadb-slap" => Ok(Box::new(slap::MariadbSlap)),
-        #[cfg(feature = "sql")]
-        "cockroach-kv" => Ok(Box::new(kv::Kv)),
-        _ => Err(absent(id)),
-    }
+    let mut built = of_sql().into_iter().chain(of_nosql());
+    let found = built.find(|driver| driver.id() == id);
+    found.ok_or_else(|| absent(id))
+}
+
+#[cfg(feature = "sql")]
+fn of_sql() -> Vec<Box<dyn Driver>> {
+    vec![
+        Box::new(pgbench::Pgbench),
+        Box::new(sysbench::SysbenchOltp),
+        Box::new(slap::MariadbSlap),
+        Box::new(kv::Kv),
+    ]
+}
+
+#[cfg(not(feature = "sql"))]
+fn of_sql() -> Vec<Box<dyn Driver>> {
+    Vec::new()
+}
+
+#[cfg(feature = "nosql")]
+fn of_nosql() -> Vec<Box<dyn Driver>> {
+    vec![
+        Box::new(cassandra::Cassandra),
+        Box::new(hits::ClickhouseHits),
+    ]
+}
+
+#[cfg(not(feature = "nosql"))]
+fn of_nosql() -> Vec<Box<dyn Driver>> {
+    Vec::new()
 }
 
 fn absent(id: &str) -> DriverError {

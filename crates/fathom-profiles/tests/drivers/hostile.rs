@@ -56,6 +56,15 @@ fn floods(mut stream: TcpStream) {
 
 const SQL_DRIVERS: [&str; 4] = ["pgbench", "cockroach-kv", "sysbench-oltp", "mariadb-slap"];
 
+const ALL_DRIVERS: [&str; 6] = [
+    "pgbench",
+    "cockroach-kv",
+    "sysbench-oltp",
+    "mariadb-slap",
+    "cassandra",
+    "clickhouse-hits",
+];
+
 fn error_of(id: &str, endpoint: &Endpoint) -> DriverError {
     let options = options(&[]);
     with_call(Duration::from_millis(300), &Cancel::new(), |call| {
@@ -84,7 +93,7 @@ fn a_server_that_misbehaves_is_an_error_that_says_what_to_do() {
     ];
     for (name, act) in acts {
         let endpoint = server(act);
-        for id in SQL_DRIVERS {
+        for id in ALL_DRIVERS {
             let text = error_of(id, &endpoint).to_string();
             assert!(
                 hints.iter().any(|hint| text.contains(hint)),

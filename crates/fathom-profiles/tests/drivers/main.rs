@@ -2,6 +2,9 @@
 //!
 //! A server is started by the test that needs it, in a directory of its own, and ends with it.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on ends")]
+
+mod clickhouse;
 mod harness;
 mod hostile;
 mod mariadb;
