@@ -10,7 +10,7 @@ use crate::generate;
 use crate::run::{cargo, has_program, insist, is_root};
 
 /// Programs the full run compares with or needs: program, Debian package, what for.
-const PEERS: [(&str, &str, &str); 10] = [
+const PEERS: [(&str, &str, &str); 14] = [
     (
         "fio",
         "fio",
@@ -25,7 +25,18 @@ const PEERS: [(&str, &str, &str); 10] = [
     ("pvcreate", "lvm2", "a volume that must be refused"),
     ("mdadm", "mdadm", "an array that must be refused"),
     ("pdftotext", "poppler-utils", "the text of PDF reports"),
+    ("pgbench", "postgresql", "drivers of PostgreSQL"),
+    ("mariadbd", "mariadb-server", "drivers of MariaDB"),
+    ("sysbench", "sysbench", "comparison of the drivers"),
+    (
+        "clickhouse-server",
+        "clickhouse-server",
+        "driver of ClickHouse",
+    ),
 ];
+
+/// The native drivers of databases, which no default build has.
+const DRIVERS: [&str; 4] = ["--package", "fathom-profiles", "--features", "sql,nosql"];
 
 /// Runs everything; the last lines are cargo test's (of the examples in the documentation).
 pub fn test() -> Result<()> {
@@ -40,6 +51,14 @@ pub fn test() -> Result<()> {
         "warnings",
     ];
     insist(cargo(&clippy))?;
+    insist(cargo(
+        &[
+            &["clippy"][..],
+            &DRIVERS[..],
+            &["--all-targets", "--", "-D", "warnings"],
+        ]
+        .concat(),
+    ))?;
     insist(cargo(&[
         "build",
         "--package",
@@ -58,7 +77,9 @@ pub fn test() -> Result<()> {
         "--tests",
         "--examples",
     ];
-    let skipped = count_skipped(cargo(&[&tests[..], &["--", "--include-ignored"]].concat()))?;
+    let mut skipped = count_skipped(cargo(&[&tests[..], &["--", "--include-ignored"]].concat()))?;
+    let drivers = [&["test"][..], &DRIVERS[..], &["--lib", "--test", "drivers"]].concat();
+    skipped.extend(count_skipped(cargo(&drivers))?);
     report_skipped(&skipped)?;
     insist(cargo(&["test", "--workspace", "--doc"]))
 }
