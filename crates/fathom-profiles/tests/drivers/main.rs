@@ -4,7 +4,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on ends")]
 
+mod cassandra;
 mod clickhouse;
+mod cql_stub;
 mod harness;
 mod hostile;
 mod mariadb;
