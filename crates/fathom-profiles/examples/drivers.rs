@@ -123,7 +123,10 @@ struct Load {
 }
 
 fn compare(directory: &Path, pairs: usize, seconds: u64, names: &[&str]) {
-    let wanted = |name: &str| names.is_empty() || names.iter().any(|part| name.starts_with(part));
+    let wanted = |name: &str| {
+        let is_meant = |part: &&str| name.starts_with(*part) || part.starts_with(name);
+        names.is_empty() || names.iter().any(is_meant)
+    };
     if wanted("pgbench") {
         let Some(server) = servers::postgres(directory, &["shared_buffers=1GB"]) else {
             return;
