@@ -1,7 +1,11 @@
 //! Child processes: their own group, a time-out, bounded output, and what they used.
+//!
+//! A child dies with the thread that started it (`PR_SET_PDEATHSIG`), so that a killed Fathom leaves
+//! no program behind that goes on writing.
 
 use std::ffi::OsString;
 use std::io::{self, Read};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -12,12 +16,15 @@ use crate::cancel::Cancel;
 use crate::error::BaseError;
 use crate::units::Nanos;
 
+mod daemon;
 #[cfg(test)]
 mod tests;
 
-/// How often a running child is asked for; bounds the precision of [`Finished::elapsed`] when the
-/// child ends between two looks only in how soon we notice, not in the CPU times.
-const POLL: Duration = Duration::from_millis(2);
+pub use daemon::{Daemon, StopSignal};
+
+/// How often the cancellation and the time-out are looked at while a child runs. Its end is noticed
+/// at once, by its pidfd; on kernels without those only as often as this.
+const POLL: Duration = Duration::from_millis(10);
 /// How long a group gets between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -38,6 +45,8 @@ pub struct Program {
     pub timeout: Nanos,
     /// Bytes kept of each of stdout and stderr; what comes after is counted, not kept.
     pub output_limit: usize,
+    /// User and group to run as, without further groups; `None` is our own. Needs root.
+    pub user: Option<(u32, u32)>,
 }
 
 impl Program {
@@ -51,6 +60,7 @@ impl Program {
             input: None,
             timeout: Nanos::from_secs(600),
             output_limit: 16 << 20,
+            user: None,
         }
     }
 
@@ -173,22 +183,47 @@ pub fn find_program(name: &str, search: &std::ffi::OsStr) -> Option<PathBuf> {
 }
 
 fn start(program: &Program) -> io::Result<Child> {
-    let mut command = Command::new(&program.program);
+    let mut command = command(program);
     command
-        .args(&program.args)
-        .envs(program.environment.iter().map(|(key, value)| (key, value)))
         .stdin(if program.input.is_some() {
             Stdio::piped()
         } else {
             Stdio::null()
         })
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        .stderr(Stdio::piped());
+    command.spawn()
+}
+
+/// The command in a group of its own, without its streams.
+fn command(program: &Program) -> Command {
+    let mut command = Command::new(&program.program);
+    command
+        .args(&program.args)
+        .envs(program.environment.iter().map(|(key, value)| (key, value)))
         .process_group(0);
     if let Some(directory) = &program.directory {
         command.current_dir(directory);
     }
-    command.spawn()
+    if let Some((user, group)) = program.user {
+        command.uid(user).gid(group);
+    }
+    let parent = std::process::id();
+    // SAFETY: between fork and exec the closure makes two system calls and allocates nothing.
+    unsafe {
+        command.pre_exec(move || die_with_parent(parent));
+    }
+    command
+}
+
+/// Asks the kernel for SIGKILL when the parent dies, which may have happened already.
+fn die_with_parent(parent: u32) -> io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+    let now = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
+    match now == Some(parent) {
+        true => Ok(()),
+        false => Err(io::ErrorKind::Interrupted.into()),
+    }
 }
 
 fn feed(child: &mut Child, input: Option<Vec<u8>>) -> Option<JoinHandle<()>> {
@@ -244,6 +279,7 @@ fn wait(
     cancel: &Cancel,
 ) -> io::Result<(End, Usage)> {
     let mut ended_by: Option<(End, Instant)> = None;
+    let handle = pidfd(child);
     loop {
         if let Some((status, usage)) = try_wait(child)? {
             let natural = match (status.code(), status.signal()) {
@@ -259,6 +295,29 @@ fn wait(
             Some(_) => signal_group(child, libc::SIGTERM),
             None => {}
         }
+        wait_a_little(handle.as_ref());
+    }
+}
+
+/// A descriptor that becomes readable when the child ends; `None` on kernels before 5.3.
+fn pidfd(child: &Child) -> Option<OwnedFd> {
+    let pid = i32::try_from(child.id()).ok()?;
+    let pid = rustix::process::Pid::from_raw(pid)?;
+    rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
+}
+
+/// Until the child ends, at most [`POLL`].
+fn wait_a_little(handle: Option<&OwnedFd>) {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let patience = Timespec {
+        tv_sec: 0,
+        tv_nsec: i64::from(POLL.subsec_nanos()),
+    };
+    let is_polled = handle.is_some_and(|handle| {
+        let mut one = [PollFd::new(handle, PollFlags::IN)];
+        poll(&mut one, Some(&patience)).is_ok()
+    });
+    if !is_polled {
         std::thread::sleep(POLL);
     }
 }

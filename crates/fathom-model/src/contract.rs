@@ -147,6 +147,10 @@ pub struct Progress {
     pub rate: String,
 }
 
+/// The variable that programs and servers of a run are started with: the run's scratch directory. By it
+/// they are found and ended after a crash.
+pub const SCRATCH_VARIABLE: &str = "FATHOM_SCRATCH";
+
 /// What a test works with.
 pub struct Context<'a> {
     /// A directory on the target that is the run's own; all I/O stays in it (unless the target is

@@ -28,7 +28,8 @@ pub use assemble::{ResultBuilder, trial_ids};
 pub use case::{Case, CaseId, Implementation, ImplementationKind, Options};
 pub use conditions::{Condition, conditions_of};
 pub use contract::{
-    Context, Estimate, Host, Observer, Prepared, Progress, Sink, Test, TestInfo, Unmet, Witness,
+    Context, Estimate, Host, Observer, Prepared, Progress, SCRATCH_VARIABLE, Sink, Test, TestInfo,
+    Unmet, Witness,
 };
 pub use error::{ModelError, OptionError, SinkError, TestError};
 pub use event::{Event, PlannedCase, RunEnd, RunHeader, StopReason};

@@ -84,3 +84,56 @@ fn programs_are_found_in_the_search_path() {
         "not executable"
     );
 }
+
+#[test]
+fn a_daemon_runs_until_it_is_stopped_and_keeps_a_log() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("log");
+    let script = "trap 'echo bye; exit 7' TERM; echo up; while :; do sleep 0.01; done";
+    let mut daemon = Daemon::start(&shell(script), &log).unwrap();
+    let read = || std::fs::read_to_string(&log).unwrap();
+    while !read().contains("up") {
+        assert_eq!(daemon.ended().unwrap(), None);
+        std::thread::yield_now();
+    }
+    let end = daemon.stop(StopSignal::Terminate, Nanos::from_secs(60));
+    assert_eq!(end.unwrap(), End::Exited(7));
+    assert_eq!(read(), "up\nbye\n");
+    assert_eq!(daemon.ended().unwrap(), Some(End::Exited(7)));
+}
+
+#[test]
+fn a_daemon_that_does_not_listen_is_killed() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("log");
+    let script = "trap '' TERM INT; echo up; while :; do sleep 0.01; done";
+    let mut daemon = Daemon::start(&shell(script), &log).unwrap();
+    while !std::fs::read_to_string(&log).unwrap().contains("up") {
+        std::thread::yield_now();
+    }
+    let end = daemon.stop(StopSignal::Interrupt, Nanos::from_millis(20));
+    assert_eq!(end.unwrap(), End::Signalled(libc::SIGKILL));
+    let mut dropped = Daemon::start(&shell("exec sleep 600"), &log).unwrap();
+    assert_eq!(dropped.ended().unwrap(), None);
+    let pid = dropped.pid();
+    drop(dropped);
+    assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+}
+
+#[test]
+fn a_child_dies_with_the_thread_that_started_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("log");
+    let daemon = std::thread::scope(|scope| {
+        let start = || Daemon::start(&shell("exec sleep 600"), &log).unwrap();
+        scope.spawn(start).join().unwrap()
+    });
+    let mut daemon = daemon;
+    loop {
+        if let Some(end) = daemon.ended().unwrap() {
+            assert_eq!(end, End::Signalled(libc::SIGKILL));
+            break;
+        }
+        std::thread::yield_now();
+    }
+}
