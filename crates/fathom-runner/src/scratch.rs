@@ -220,6 +220,8 @@ fn sweep_one(path: &Path, processes: &ProcessTable) -> Result<Option<String>, St
             marker.fathom_run
         ));
     }
+    // A server or a program of the run may still be writing.
+    processes.end_marked(path);
     match remove::tree(path, MARKER) {
         Ok(()) => Ok(Some(marker.fathom_run)),
         Err(error) => Err(error.to_string()),

@@ -13,9 +13,9 @@
 //! options = { pattern = "randread", depth = [1, 32] }
 //! ```
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
+pub use fathom_base::Place;
 use fathom_base::files::read_limited;
 use fathom_base::{BaseError, IoContext};
 use fathom_model::{ImplementationKind, nearest};
@@ -76,37 +76,6 @@ pub struct SuiteOption {
     pub values: Vec<String>,
     /// Where the values begin.
     pub place: Place,
-}
-
-/// A place in a text file; both from 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
-    /// The line.
-    pub line: usize,
-    /// The column in characters.
-    pub column: usize,
-}
-
-impl Place {
-    /// The place of a byte offset.
-    pub fn of(text: &str, offset: usize) -> Self {
-        let mut offset = offset.min(text.len());
-        while !text.is_char_boundary(offset) {
-            offset -= 1;
-        }
-        let before = &text[..offset];
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        Self {
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-        }
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}, column {}", self.line, self.column)
-    }
 }
 
 /// A suite that cannot be used.

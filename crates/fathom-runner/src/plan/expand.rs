@@ -56,7 +56,7 @@ pub(super) fn drafts(
         choose_implementation(row, request.implementation, registry);
     }
     for over in &request.overrides {
-        rows = overridden(rows, over, registry)?;
+        rows = overridden(rows, &meant(over), registry)?;
     }
     let mut drafts = Vec::new();
     let mut seen = HashSet::new();
@@ -177,6 +177,16 @@ fn choose_implementation(row: &mut Row, asked: Option<ImplementationKind>, regis
     });
 }
 
+/// `size=short` is another word for `scale=short`: no size is called so.
+pub(super) fn meant(over: &Override) -> Override {
+    let is_scale = |value: &String| value == "short" || value == "full";
+    let mut meant = over.clone();
+    if over.name == "size" && !over.values.is_empty() && over.values.iter().all(is_scale) {
+        meant.name = "scale".to_owned();
+    }
+    meant
+}
+
 /// Applies one override to every row whose test has the option.
 fn overridden(rows: Vec<Row>, over: &Override, registry: &Registry) -> Result<Vec<Row>, PlanError> {
     let mut result = Vec::with_capacity(rows.len());
@@ -222,7 +232,9 @@ fn with_override(row: &Row, option: &OptionInfo, over: &Override) -> Vec<Row> {
         // Where a label may speak of the value that is replaced, what holds now is said after it.
         let replaced = row.options.get(option.name).filter(|old| old != value);
         let is_wrong = replaced.is_some_and(|old| may_mention(&row.label, old));
-        if is_wrong || values.len() > 1 {
+        // A part of the work must not look like all of it.
+        let is_scaled = option.name == "scale" && *value != option.default;
+        if is_wrong || is_scaled || values.len() > 1 {
             let said = format!("{}={value}", option.name);
             new.label = with_values(&new.label, std::iter::once(said.as_str()));
         }

@@ -5,6 +5,7 @@ use fathom_base::{Bytes, FakeClock, Nanos, WallTime};
 use fathom_model::{Estimate, Mount, Options, Unmet};
 use fathom_testkit::{CaseScript, Script};
 
+use super::expand::meant as meant_override;
 use super::*;
 use crate::suite::Suite;
 
@@ -137,6 +138,23 @@ fn an_override_reaches_every_case_that_has_the_option() {
         lines(&build(&request).unwrap())[0],
         "X L2 | case: p,q - level: 2"
     );
+}
+
+#[test]
+fn size_short_is_another_word_for_scale_short() {
+    let words = |name: &str, values: &[&str]| meant_override(&over(name, values));
+    assert_eq!(words("size", &["short"]), over("scale", &["short"]));
+    assert_eq!(
+        words("size", &["full", "short"]),
+        over("scale", &["full", "short"])
+    );
+    for (name, values) in [
+        ("size", &["4KiB"][..]),
+        ("size", &["4KiB", "short"]),
+        ("depth", &["short"]),
+    ] {
+        assert_eq!(words(name, values), over(name, values));
+    }
 }
 
 #[test]

@@ -267,3 +267,30 @@ fn a_mounted_file_system_inside_is_left_alone() {
         [(path, RUN.to_owned())]
     );
 }
+
+#[test]
+fn processes_of_a_run_that_is_gone_are_ended_before_its_directory_goes() {
+    let parent = tempfile::tempdir().unwrap();
+    // Our own process numbers, in the real table.
+    let real = ProcessTable::new(Path::new("/"));
+    let path = left_behind(parent.path(), &here(1));
+    let start = |value: &Path| {
+        let mut command = std::process::Command::new("sleep");
+        command
+            .arg("600")
+            .env(fathom_model::SCRATCH_VARIABLE, value);
+        command.spawn().unwrap()
+    };
+    let mut ours = start(&path);
+    // One of another run, whose path only begins alike.
+    let mut other = start(&parent.path().join(".fathom-4f1c9a3e-2"));
+    real.end_marked(&path);
+    let status = ours.wait().unwrap();
+    assert_eq!(
+        std::os::unix::process::ExitStatusExt::signal(&status),
+        Some(9)
+    );
+    assert_eq!(other.try_wait().unwrap(), None);
+    other.kill().unwrap();
+    other.wait().unwrap();
+}
