@@ -5,25 +5,46 @@
 //! let tests = fathom_profiles::program_tests(&search_path);
 //! assert!(tests.iter().any(|test| test.info().id == "io"));
 //! ```
+//!
+//! Most of them are profiles: a TOML file says what is run and where its figures are.
+//!
+//! ```
+//! let profiles = fathom_profiles::Profiles::built_in().unwrap();
+//! assert_eq!(profiles.get("pgbench").unwrap().title, "PostgreSQL pgbench");
+//! ```
 
+mod command;
 pub mod drivers;
 mod error;
 pub mod fio;
 mod found;
 pub mod hdparm;
+mod hook;
+mod intern;
+mod locate;
 mod needs;
+mod new;
+pub mod profile;
 pub mod service;
+mod set;
 pub mod sqlite3;
+mod test;
 
 use std::ffi::OsStr;
 
 use fathom_model::Test;
 
+pub use command::{
+    OWN_COMMAND, OwnCommand, command_hash, command_lines, joined_metrics, with_full_paths,
+};
 pub use error::ProfileError;
+pub use new::new_profile;
+pub use set::{BUILT_IN, Profiles};
+pub use test::ProfileTest;
 
-/// Every test that a program carries out, in the order they are listed; programs are looked up in
-/// `search_path` (a PATH-like list). A program that is missing is no error here: its test is
-/// listed, and its cases name the need.
+/// The tests of programs that are more than a profile, in the order they are listed; programs are
+/// looked up in `search_path` (a PATH-like list). A program that is missing is no error here: its
+/// test is listed, and its cases name the need.
 pub fn program_tests(search_path: &OsStr) -> Vec<Box<dyn Test>> {
     vec![
         Box::new(fio::FioTest::new(search_path)),
