@@ -10,13 +10,22 @@ use crate::generate;
 use crate::run::{cargo, has_program, insist, is_root};
 
 /// Programs the full run compares with or needs: program, Debian package, what for.
-const PEERS: [(&str, &str, &str); 14] = [
+const PEERS: [(&str, &str, &str); 16] = [
     (
         "fio",
         "fio",
         "io, implementation program; comparison of engines",
     ),
     ("sqlite3", "sqlite3", "sqlite, implementation program"),
+    ("pgbench", "postgresql", "pgbench over a server of its own"),
+    (
+        "mariadbd",
+        "mariadb-server-core",
+        "mariadb-slap, sysbench-oltp",
+    ),
+    ("mariadb-slap", "mariadb-client", "mariadb-slap"),
+    ("sysbench", "sysbench", "sysbench-oltp, sysbench-fileio"),
+    ("ioping", "ioping", "ioping"),
     ("strace", "strace", "counting the system calls of a trial"),
     ("mkfs.ext4", "e2fsprogs", "file systems on loop devices"),
     ("mkfs.xfs", "xfsprogs", "file systems on loop devices"),
@@ -25,9 +34,6 @@ const PEERS: [(&str, &str, &str); 14] = [
     ("pvcreate", "lvm2", "a volume that must be refused"),
     ("mdadm", "mdadm", "an array that must be refused"),
     ("pdftotext", "poppler-utils", "the text of PDF reports"),
-    ("pgbench", "postgresql", "drivers of PostgreSQL"),
-    ("mariadbd", "mariadb-server", "drivers of MariaDB"),
-    ("sysbench", "sysbench", "comparison of the drivers"),
     (
         "clickhouse-server",
         "clickhouse-server",

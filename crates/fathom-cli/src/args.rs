@@ -62,6 +62,10 @@ pub enum Command {
     Edit(EditArgs),
     /// Build, measure and tear down drives x layouts x file systems, from one file
     Matrix(MatrixArgs),
+    /// Write a commented profile: a test of your own that runs a program
+    NewTest(NewTestArgs),
+    /// Say what is wrong with a profile, or what it would run; read a saved log with it
+    CheckTest(CheckTestArgs),
     /// Describe this machine and the drives under a target
     System(SystemArgs),
     /// Say why a result is suspect or invalid, and what to do
@@ -138,9 +142,34 @@ pub struct RunArgs {
     #[arg(long, value_name = "SERIAL")]
     pub destroy: Option<String>,
     #[command(flatten)]
+    pub own: OwnArgs,
+    #[command(flatten)]
     pub limits: LimitArgs,
     #[command(flatten)]
     pub output: RunOutputArgs,
+}
+
+/// A program of one's own, and profiles of others.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Your own programs")]
+pub struct OwnArgs {
+    /// Measure this command, run in a fresh directory on the target each time; words that name files
+    /// here are passed with their full path (--command 'tar xf big.tar')
+    #[arg(long, value_name = "COMMAND", conflicts_with = "what")]
+    pub command: Option<String>,
+    /// What to measure of it: wall, user, system, cpu, max-resident, regex:PATTERN, json:/POINTER or
+    /// csv:COLUMN; before it may stand NAME,UNIT,higher= [default: wall]
+    #[arg(long = "metric", value_name = "METRIC", requires = "command")]
+    pub metrics: Vec<String>,
+    /// Run this before each trial, not timed
+    #[arg(long, value_name = "COMMAND", requires = "command")]
+    pub before: Option<String>,
+    /// Give the command to /bin/sh
+    #[arg(long, requires = "command")]
+    pub shell: bool,
+    /// Run a profile or command that did not come with Fathom; asked once for each content
+    #[arg(long)]
+    pub trust: bool,
 }
 
 /// How long to measure; a suite's own choices apply where nothing is said. What they accept is
@@ -464,6 +493,31 @@ impl std::str::FromStr for Pair {
             _ => Err("expected two names with = between them".to_owned()),
         }
     }
+}
+
+/// `fathom new-test`.
+#[derive(Debug, Args)]
+pub struct NewTestArgs {
+    /// Name of the test: lower-case letters, digits and dashes
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// File to write [default: NAME.toml among your own profiles]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// `fathom check-test`.
+#[derive(Debug, Args)]
+pub struct CheckTestArgs {
+    /// The profile
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// What its program printed, saved: say which figures are found in it
+    #[arg(long, value_name = "LOG")]
+    pub log: Option<PathBuf>,
+    /// Choose an option, where metrics depend on it
+    #[arg(short, long = "option", value_name = "OPTION=VALUE")]
+    pub options: Vec<OptionArg>,
 }
 
 /// `fathom system`.

@@ -12,8 +12,8 @@ pub const TABLE: [(&str, &str); 7] = [
     ("XDG_DATA_HOME", "base of the directory of saved results"),
     (
         "XDG_CONFIG_HOME",
-        "base of the configuration: your own suites are $XDG_CONFIG_HOME/fathom/suites/*.toml, \
-         default ~/.config/fathom/suites",
+        "base of the configuration: your own suites are $XDG_CONFIG_HOME/fathom/suites/*.toml, your \
+         own tests $XDG_CONFIG_HOME/fathom/profiles/*.toml; default ~/.config",
     ),
     ("HOME", "where the two defaults above begin"),
     ("NO_COLOR", "when set and not empty, no colour is used"),
@@ -69,10 +69,19 @@ impl Environment {
 
     /// Where a person's own suites are; `None` when no variable says where.
     pub fn suite_directory(&self) -> Option<PathBuf> {
+        Some(self.configuration()?.join("suites"))
+    }
+
+    /// Where a person's own profiles are; `None` when no variable says where.
+    pub fn profile_directory(&self) -> Option<PathBuf> {
+        Some(self.configuration()?.join("profiles"))
+    }
+
+    fn configuration(&self) -> Option<PathBuf> {
         let base = self
             .config_home
             .clone()
             .or_else(|| Some(self.home.as_ref()?.join(".config")))?;
-        Some(base.join("fathom/suites"))
+        Some(base.join("fathom"))
     }
 }

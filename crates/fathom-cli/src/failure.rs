@@ -4,6 +4,7 @@ use std::fmt;
 
 use fathom_base::{BaseError, UnitError};
 use fathom_model::{ModelError, OptionError, SinkError, TestError};
+use fathom_profiles::profile::ProfileFileError;
 use fathom_runner::suite::SuiteError;
 use fathom_runner::{PlanError, RunError, SettingError};
 use fathom_store::{NameError, StoreError};
@@ -154,6 +155,16 @@ impl From<SuiteError> for Failure {
     fn from(error: SuiteError) -> Self {
         let exit = match error {
             SuiteError::Base(_) => Exit::Unmet,
+            _ => Exit::Usage,
+        };
+        Self::from_text(exit, &error.to_string())
+    }
+}
+
+impl From<ProfileFileError> for Failure {
+    fn from(error: ProfileFileError) -> Self {
+        let exit = match error {
+            ProfileFileError::Base(_) => Exit::Unmet,
             _ => Exit::Usage,
         };
         Self::from_text(exit, &error.to_string())

@@ -20,6 +20,7 @@ mod registry;
 mod results;
 mod settings;
 mod signals;
+mod trust;
 
 use args::Cli;
 use environment::Environment;

@@ -20,6 +20,8 @@ pub struct Settings {
     data: Option<PathBuf>,
     /// Directory of a person's own suites.
     pub suites: Option<PathBuf>,
+    /// Directory of a person's own profiles.
+    pub profiles: Option<PathBuf>,
     /// Where programs are looked up.
     pub search_path: std::ffi::OsString,
     /// The time zone dates are written in.
@@ -46,6 +48,7 @@ impl Settings {
         Self {
             data: cli.data.clone().or_else(|| environment.data_directory()),
             suites: environment.suite_directory(),
+            profiles: environment.profile_directory(),
             look: Look {
                 columns: columns
                     .unwrap_or(COLUMNS)

@@ -1,6 +1,7 @@
 //! `fathom info`.
 
 use fathom_model::{Test, TestInfo, nearest};
+use fathom_profiles::profile::Profile;
 use fathom_runner::suite::Suite;
 
 use crate::args::InfoArgs;
@@ -13,8 +14,14 @@ use crate::settings::Settings;
 
 /// Explains a test or a suite.
 pub fn info(args: &InfoArgs, settings: &Settings, printer: &Printer) -> Result<Exit, Failure> {
-    let registry = registry::tests(&settings.search_path);
-    let tests = registry.named(&args.name);
+    let file = registry::profile_file(&args.name);
+    let known = registry::tests(settings, file.as_slice())?;
+    let registry = known.registry;
+    let name = match &file {
+        Some(file) => Profile::read(file)?.id,
+        None => args.name.clone(),
+    };
+    let tests = registry.named(&name);
     if !tests.is_empty() {
         let infos: Vec<TestInfo> = tests.into_iter().map(Test::info).collect();
         match args.json {
@@ -22,6 +29,13 @@ pub fn info(args: &InfoArgs, settings: &Settings, printer: &Printer) -> Result<E
             false => printer.data(&describe::test_text(&infos, settings.look.columns))?,
         }
         return Ok(Exit::Good);
+    }
+    if let Some((_, error)) = known
+        .profiles
+        .broken()
+        .find(|(broken, _)| *broken == args.name)
+    {
+        return Err(Failure::from_text(Exit::Usage, &error.to_string()));
     }
     let suites = registry::suites(settings.suites.as_deref())?;
     if suites.has(&args.name) {

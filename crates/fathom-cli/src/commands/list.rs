@@ -66,7 +66,7 @@ pub fn list(args: &ListArgs, settings: &Settings, printer: &Printer) -> Result<E
     let wants = |what| args.what.is_none_or(|wanted| wanted == what);
     let mut lists = Lists::default();
     if wants(Listing::Tests) {
-        lists.tests = Some(registry::tests(&settings.search_path).infos());
+        lists.tests = Some(registry::tests(settings, &[])?.registry.infos());
     }
     if wants(Listing::Suites) {
         lists.suites = Some(suites(&registry::suites(settings.suites.as_deref())?));

@@ -13,6 +13,7 @@ mod export;
 mod info;
 mod list;
 mod matrix;
+mod profile;
 mod reference;
 mod run;
 mod show;
@@ -37,6 +38,8 @@ pub fn dispatch(command: Command, settings: &Settings, printer: &Printer) -> Res
         Command::Merge(args) => change::join(&args, settings, printer),
         Command::Edit(args) => change::change(&args, settings, printer),
         Command::Matrix(args) => matrix::matrix(&args, settings, printer),
+        Command::NewTest(args) => profile::new_test(&args, settings, printer),
+        Command::CheckTest(args) => profile::check_test(&args, settings, printer),
         Command::System(args) => system::system(&args, settings, printer),
         Command::Doctor(args) => doctor::run(&args, settings, printer),
         Command::Completions { shell } => reference::completions(shell, printer),

@@ -7,6 +7,7 @@ mod crash;
 mod documents;
 mod matrix;
 mod measure;
+mod own;
 mod results;
 mod targets;
 mod words;

@@ -17,9 +17,10 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::progress::ProgressDisplay;
-use crate::registry;
+use crate::registry::{self, Tests};
 use crate::settings::Settings;
 use crate::signals;
+use crate::trust::{self, Said};
 
 mod head;
 mod knee;
@@ -43,11 +44,19 @@ fn measure(
     printer: &Printer,
 ) -> Result<Option<Outcome>, Failure> {
     let store = Store::new(settings.data()?);
-    let registry = registry::tests(&settings.search_path);
+    let files: Vec<PathBuf> = args
+        .what
+        .iter()
+        .filter_map(|name| registry::profile_file(name))
+        .collect();
+    let Tests { registry, profiles } = registry::tests(settings, &files)?;
     let suites = registry::suites(settings.suites.as_deref())?;
     let root = Root::system();
     let clock = Arc::new(SystemClock::new());
-    let named = request::named(&args.what, &suites, &registry, &store)?;
+    let named = match &args.own.command {
+        Some(command) => request::own_command(command),
+        None => request::named(&args.what, &suites, &registry, &profiles, &store)?,
+    };
     let words = named.words.clone();
     let path = args.target.clone().unwrap_or_else(|| PathBuf::from("."));
     let place = Place::look(&root, super::system::absolute(&path)?, settings)?;
@@ -76,6 +85,18 @@ fn measure(
     let Some(consent) = consent else {
         return Ok(None);
     };
+    let said = match (args.own.trust, args.own.command.is_some()) {
+        (_, true) => Said::Typed,
+        (true, _) => Said::Trust,
+        (false, false) => Said::Nothing,
+    };
+    trust::check(
+        &plan.header.cases,
+        &profiles,
+        store.directory(),
+        said,
+        printer,
+    )?;
     if plan.available().next().is_none() {
         return Err(unavailable(&plan, args.output));
     }
@@ -102,7 +123,7 @@ pub fn resume(args: &ResumeArgs, settings: &Settings, printer: &Printer) -> Resu
     let unfinished = store.unfinished(args.result.as_deref())?;
     let root = Root::system();
     let clock = Arc::new(SystemClock::new());
-    let registry = registry::tests(&settings.search_path);
+    let Tests { registry, profiles } = registry::tests(settings, &[])?;
     let place = Place::look(&root, PathBuf::from(&unfinished.target), settings)?;
     // Whether anything writes is in the journal; asking as if it did is the safe side.
     let consent = Consent::check(&root, &place, args.destroy.as_deref(), true)?;
@@ -126,6 +147,10 @@ pub fn resume(args: &ResumeArgs, settings: &Settings, printer: &Printer) -> Resu
     };
     let keeper = registry::keeper(&store);
     let replay = store.read_journal(&unfinished.run_id)?;
+    if let Some(header) = replay.header() {
+        let said = Said::Nothing;
+        trust::check(&header.cases, &profiles, store.directory(), said, printer)?;
+    }
     // Only its conditions are looked at.
     let system = place.system(String::new());
     let outcome = session.with_runner(Some(&replay), |runner, sinks| {

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use fathom_base::{Bytes, Clock};
 use fathom_model::merge::system_difference;
 use fathom_model::{Host, ImplementationKind, Machine, ResultFile, System, TargetInfo, nearest};
+use fathom_profiles::Profiles;
+use fathom_profiles::profile::Profile;
 use fathom_runner::suite::{Suite, Suites};
 use fathom_runner::{
     Override, PlanRequest, Registry, RunSettings, Selection, entropy, run_id, scratch_parent,
@@ -150,6 +152,7 @@ pub fn named(
     what: &[String],
     suites: &Suites,
     registry: &Registry,
+    profiles: &Profiles,
     store: &Store,
 ) -> Result<Named, Failure> {
     let default = [DEFAULT_SUITE.to_owned()];
@@ -169,6 +172,14 @@ pub fn named(
                 .push(Selection::Suite(suite(suites, name)?));
         } else if registry.find(name, None).is_some() {
             named.selections.push(Selection::Test(name.clone()));
+        } else if let Some(file) = crate::registry::profile_file(name) {
+            let profile = Profile::read(&file)?;
+            if what.len() == 1 {
+                named.words.clone_from(&profile.id);
+            }
+            named.selections.push(Selection::Test(profile.id));
+        } else if let Some((_, error)) = profiles.broken().find(|(broken, _)| broken == name) {
+            return Err(Failure::from_text(Exit::Usage, &error.to_string()));
         } else {
             let loaded = match results::load(store, name) {
                 Ok(loaded) => loaded,
@@ -314,7 +325,7 @@ pub fn request(
         scratch_parent: scratch_parent(&place.host.target, &elsewhere),
         system: place.system(identifier),
         selections: named.selections,
-        overrides: args.options.iter().map(over).collect(),
+        overrides: overrides(args)?,
         implementation: args.implementation.map(kind),
         settings: limits(&args.limits)?,
         run_id,
@@ -363,6 +374,60 @@ fn identifier(args: &RunArgs, place: &Place, add_to: Option<&(ResultName, Result
 /// Same machine and configuration, same kind of target: trials may be pooled.
 fn is_same(known: &System, here: &System) -> bool {
     system_difference(known, here).is_none()
+}
+
+/// The test `command` with what it runs, for `--command`.
+pub fn own_command(command: &str) -> Named {
+    let program = command.split_whitespace().next().unwrap_or("command");
+    let program = std::path::Path::new(program)
+        .file_name()
+        .unwrap_or_default();
+    let plain: String = program
+        .to_string_lossy()
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c))
+        .collect();
+    Named {
+        selections: vec![Selection::Test(fathom_profiles::OWN_COMMAND.to_owned())],
+        add_to: None,
+        words: if plain.is_empty() {
+            "command".to_owned()
+        } else {
+            plain
+        },
+    }
+}
+
+/// What the command line says over options: `-o`, and the words of `--command`.
+fn overrides(args: &RunArgs) -> Result<Vec<Override>, Failure> {
+    let mut all: Vec<Override> = args.options.iter().map(over).collect();
+    let Some(command) = &args.own.command else {
+        return Ok(all);
+    };
+    let mut say = |name: &str, value: String| {
+        all.push(Override {
+            test: Some(fathom_profiles::OWN_COMMAND.to_owned()),
+            name: name.to_owned(),
+            values: vec![value],
+        });
+    };
+    let here = std::env::current_dir().unwrap_or_default();
+    let full = |words: &str| match args.own.shell {
+        true => Ok(words.to_owned()),
+        false => fathom_profiles::with_full_paths(words, &here).map_err(Failure::usage),
+    };
+    say("command", full(command)?);
+    if args.own.shell {
+        say("shell", "yes".to_owned());
+    }
+    if let Some(before) = &args.own.before {
+        say("before", full(before)?);
+    }
+    if !args.own.metrics.is_empty() {
+        let metrics = fathom_profiles::joined_metrics(&args.own.metrics);
+        say("metrics", metrics.map_err(Failure::usage)?);
+    }
+    Ok(all)
 }
 
 fn over(option: &crate::args::OptionArg) -> Override {
