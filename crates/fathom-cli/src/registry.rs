@@ -70,7 +70,7 @@ pub fn tests(settings: &Settings, files: &[PathBuf]) -> Result<Tests, Failure> {
     tests.extend(fathom_profiles::program_tests(search_path));
     tests.push(Box::new(OwnCommand::new(search_path)));
     let mut profiles = Profiles::built_in()?;
-    profiles.reserve(tests.iter().map(|test| test.info().id));
+    profiles.reserve(tests.iter().map(|test| test.id()));
     for file in files {
         profiles.add(Profile::read(file)?)?;
     }

@@ -17,6 +17,11 @@ pub trait Test: Send + Sync {
     /// version of an implementation by a program is the one found here (empty when none is).
     fn info(&self) -> TestInfo;
 
+    /// The name alone, for looking a test up without asking any program for its version.
+    fn id(&self) -> &'static str {
+        self.info().id
+    }
+
     /// Completes a resolved case with what only this machine can tell and the identity must hold,
     /// such as the hash of a file that an option names. Asked once, before the case is planned.
     ///

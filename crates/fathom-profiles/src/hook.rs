@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fathom_model::{Context, HostEvidence, TestError, Unmet};
 use fathom_stats::Histogram;
 
-use crate::profile::{DriverSpec, Template};
+use crate::profile::{DriverSpec, Word};
 use crate::service::ServiceHandle;
 
 /// What a driver's run gave.
@@ -18,7 +18,7 @@ pub(crate) struct DriverRun {
     pub host: HostEvidence,
 }
 
-type Filled<'a> = dyn Fn(&Template) -> Result<String, TestError> + 'a;
+type Filled<'a> = dyn Fn(&Word) -> Result<String, TestError> + 'a;
 
 /// Whether this build has a driver.
 pub(crate) fn is_built(name: &str) -> bool {

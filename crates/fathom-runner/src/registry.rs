@@ -25,9 +25,9 @@ impl Registry {
     /// Names of the tests, each once.
     pub fn names(&self) -> Vec<&'static str> {
         let mut names = Vec::new();
-        for info in self.infos() {
-            if !names.contains(&info.id) {
-                names.push(info.id);
+        for id in self.tests().map(Test::id) {
+            if !names.contains(&id) {
+                names.push(id);
             }
         }
         names
@@ -35,7 +35,7 @@ impl Registry {
 
     /// The implementations of a test, the preferred one first; empty when there is no such test.
     pub fn named(&self, name: &str) -> Vec<&dyn Test> {
-        self.tests().filter(|test| test.info().id == name).collect()
+        self.tests().filter(|test| test.id() == name).collect()
     }
 
     /// A test in a certain implementation, or in the preferred one.

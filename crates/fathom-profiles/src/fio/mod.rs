@@ -115,6 +115,10 @@ fn version_of(text: &str) -> Option<String> {
 }
 
 impl Test for FioTest {
+    fn id(&self) -> &'static str {
+        definition::ID
+    }
+
     fn info(&self) -> TestInfo {
         TestInfo {
             id: definition::ID,

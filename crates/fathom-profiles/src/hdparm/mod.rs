@@ -83,6 +83,10 @@ fn version_of(text: &str) -> Option<String> {
 }
 
 impl Test for HdparmTest {
+    fn id(&self) -> &'static str {
+        definition::ID
+    }
+
     fn info(&self) -> TestInfo {
         let version = self.hdparm().map(|found| found.version.clone());
         TestInfo {

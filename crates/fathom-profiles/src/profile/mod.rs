@@ -275,8 +275,8 @@ pub struct Run {
 pub struct DriverSpec {
     /// Its name.
     pub name: String,
-    /// Its options.
-    pub options: BTreeMap<String, Template>,
+    /// Its options; words under a condition are joined by blanks.
+    pub options: BTreeMap<String, Word>,
 }
 
 /// A program whose answer must fit.

@@ -155,7 +155,7 @@ pub(super) struct RawRun {
     pub command: Option<Spanned<Vec<RawWord>>>,
     pub driver: Option<Text>,
     #[serde(default)]
-    pub options: BTreeMap<String, Text>,
+    pub options: BTreeMap<String, RawWord>,
     #[serde(default)]
     pub fresh: bool,
     #[serde(default)]

@@ -117,7 +117,11 @@ pub(super) fn run(reader: &Reader<'_>, spanned: &Spanned<RawRun>) -> Result<Run>
         None => None,
         Some(name) => Some(DriverSpec {
             name: name.get_ref().clone(),
-            options: environment(reader, &raw.options)?,
+            options: raw
+                .options
+                .iter()
+                .map(|(name, raw)| Ok((name.clone(), word(reader, raw)?)))
+                .collect::<Result<_>>()?,
         }),
     };
     if program.is_none() && driver.is_none() {
@@ -175,24 +179,25 @@ fn command(
         let what = "the first word, the program, cannot be under a condition".to_owned();
         return Err(reader.wrong(spanned, what));
     }
+    raw.iter().map(|raw| word(reader, raw)).collect()
+}
+
+fn word(reader: &Reader<'_>, raw: &RawWord) -> Result<Word> {
     let templates = |texts: &[Text]| -> Result<Vec<Template>> {
         texts.iter().map(|text| reader.template(text)).collect()
     };
-    let word = |raw: &RawWord| {
-        Ok(match raw {
-            RawWord::Plain(text) => Word::Plain(reader.template(text)?),
-            RawWord::When {
-                when,
-                then,
-                otherwise,
-            } => Word::When {
-                when: reader.conditions(when)?,
-                then: templates(then)?,
-                otherwise: templates(otherwise)?,
-            },
-        })
-    };
-    raw.iter().map(word).collect()
+    Ok(match raw {
+        RawWord::Plain(text) => Word::Plain(reader.template(text)?),
+        RawWord::When {
+            when,
+            then,
+            otherwise,
+        } => Word::When {
+            when: reader.conditions(when)?,
+            then: templates(then)?,
+            otherwise: templates(otherwise)?,
+        },
+    })
 }
 
 fn environment(

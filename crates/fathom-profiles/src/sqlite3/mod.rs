@@ -66,6 +66,10 @@ impl Sqlite3 {
 }
 
 impl Test for Sqlite3Test {
+    fn id(&self) -> &'static str {
+        definition::ID
+    }
+
     fn info(&self) -> TestInfo {
         let version = self.sqlite3().map(|found| found.version.clone());
         TestInfo {

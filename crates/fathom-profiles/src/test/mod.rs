@@ -213,6 +213,10 @@ fn need(what: impl Into<String>, hint: &str) -> Unmet {
 }
 
 impl Test for ProfileTest {
+    fn id(&self) -> &'static str {
+        interned(&self.profile.id)
+    }
+
     fn info(&self) -> TestInfo {
         TestInfo {
             id: interned(&self.profile.id),

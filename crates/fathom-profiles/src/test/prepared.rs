@@ -89,12 +89,7 @@ impl PreparedProfile {
         self.with_server_words(prepared)?;
         if let (Way::Driver, Some(driver)) = (self.way, &profile.run.driver) {
             let runner = self.runner(cx);
-            hook::prepare(
-                driver,
-                self.handle(),
-                &|template| runner.filled(template),
-                cx,
-            )?;
+            hook::prepare(driver, self.handle(), &|word| runner.value(word), cx)?;
         }
         Ok(())
     }
@@ -153,7 +148,7 @@ impl PreparedProfile {
             (Way::Program, Some(step), _) => self.measure_program(step, cx)?,
             (_, _, Some(driver)) => {
                 let runner = self.runner(cx);
-                let filled = |template: &_| runner.filled(template);
+                let filled = |word: &_| runner.value(word);
                 let run = hook::run(driver, self.handle(), &filled, cx)?;
                 Measured {
                     outputs: Outputs::default(),

@@ -142,6 +142,11 @@ impl StepRunner<'_> {
         Ok(words)
     }
 
+    /// The value of a driver's option.
+    pub(super) fn value(&self, word: &Word) -> Result<String, TestError> {
+        Ok(self.words(std::slice::from_ref(word))?.join(" "))
+    }
+
     /// A template with its values.
     pub(super) fn filled(&self, template: &Template) -> Result<String, TestError> {
         let filled = template.filled(&|name| self.values.value(name));
