@@ -1,5 +1,7 @@
 use std::fmt;
 
+use fathom_base::{Bytes, Nanos};
+
 /// Deepest nesting of parentheses and calls.
 const DEPTH_LIMIT: usize = 32;
 /// Longest expression, in bytes.
@@ -276,11 +278,14 @@ impl<'a> Parser<'a> {
     fn number(&mut self) -> Result<Node, ExpressionError> {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '.';
         let word = word(self.rest(), is_part);
-        let value = word
-            .parse::<f64>()
-            .ok()
-            .or_else(|| Some(word.parse::<fathom_base::Bytes>().ok()?.as_u64() as f64))
-            .or_else(|| Some(word.parse::<fathom_base::Nanos>().ok()?.as_secs_f64()));
+        // Without its B a size could be a time: 2m.
+        let value = match word.ends_with('B') {
+            true => word.parse().ok().map(|size: Bytes| size.as_u64() as f64),
+            false => word
+                .parse::<f64>()
+                .ok()
+                .or_else(|| Some(word.parse::<Nanos>().ok()?.as_secs_f64())),
+        };
         let value = value.filter(|value| value.is_finite());
         let value = value.ok_or_else(|| self.expected("a number, a size or a time"))?;
         self.at += word.len();
