@@ -12,6 +12,7 @@ use fathom_matrix::{
 };
 use fathom_model::judge::judge_trial;
 use fathom_model::{Case, Machine, Mount, RunEnd, Sink, TargetInfo, Trial};
+use fathom_profiles::Profiles;
 use fathom_runner::scratch::ProcessTable;
 use fathom_runner::{
     Control, Monitor, Outcome, Plan, PlanRequest, Registry, ResumeOptions, Runner, Selection,
@@ -28,9 +29,10 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::progress::ProgressDisplay;
-use crate::registry;
+use crate::registry::{self, Tests};
 use crate::settings::Settings;
 use crate::signals;
+use crate::trust::{self, Said};
 
 /// The largest matrix file that is read.
 const FILE_LIMIT: u64 = 1 << 20;
@@ -357,6 +359,7 @@ struct Bench<'a> {
     settings: &'a Settings,
     printer: &'a Printer,
     registry: Arc<Registry>,
+    profiles: Profiles,
     selections: Vec<Selection>,
     /// Described once: it starts programs, and a matrix has many cells.
     machine: Machine,
@@ -375,15 +378,16 @@ impl<'a> Bench<'a> {
         clock: Arc<SystemClock>,
         is_quiet: bool,
     ) -> Result<Self, Failure> {
-        let registry = registry::tests(&settings.search_path);
+        let Tests { registry, profiles } = registry::tests(settings, &[])?;
         let suites = registry::suites(settings.suites.as_deref())?;
-        let named = named(&file.suites, &suites, &registry, store)?;
+        let named = named(&file.suites, &suites, &registry, &profiles, store)?;
         Ok(Self {
             file,
             root,
             settings,
             printer,
             registry: Arc::new(registry),
+            profiles,
             selections: named.selections,
             machine: machine(root, settings),
             clock,
@@ -404,7 +408,12 @@ impl<'a> Bench<'a> {
             ..Mount::default()
         });
         let request = self.request(&place, configuration, "outlook", 0);
-        Ok(Plan::build(&request, &self.registry, &place.host)?)
+        let plan = Plan::build(&request, &self.registry, &place.host)?;
+        // Before any drive is touched; `fathom run --trust` is where somebody agrees.
+        let data = self.settings.data()?;
+        let cases = &plan.header.cases;
+        trust::check(cases, &self.profiles, data, Said::Nothing, self.printer)?;
+        Ok(plan)
     }
 
     /// A place that is no configuration: the nearest directory of the data directory.

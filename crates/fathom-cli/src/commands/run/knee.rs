@@ -11,7 +11,7 @@ use fathom_stats::knee::{Knee, RatePoint, knee as find_knee};
 use serde_json::json;
 
 use super::{exit_of, hints, measure};
-use crate::args::{KneeArgs, LimitArgs, OptionArg, RunArgs, RunOutputArgs};
+use crate::args::{KneeArgs, LimitArgs, OptionArg, OwnArgs, RunArgs, RunOutputArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -114,6 +114,7 @@ fn run_args(args: &KneeArgs, more: Vec<OptionArg>, limits: LimitArgs) -> RunArgs
         seed: args.seed,
         dry_run: false,
         destroy: args.destroy.clone(),
+        own: OwnArgs::default(),
         limits,
         output: args.output,
     }
