@@ -45,7 +45,7 @@ pub const MAX_THREADS: u64 = 1000;
 /// Of how many samples `scale=short` takes one.
 const SHORT_DIVISOR: u64 = 10;
 /// Blogs a second that a plan allows for, a little above the 20 that were seen on two processors;
-/// a faster machine may need more room, and says so when the disk is full. For plans only.
+/// a faster machine may need more room, and says so when only a reserve is left. For plans only.
 const PLANNED_BLOGS_PER_SECOND: f64 = 25.0;
 
 menu! {

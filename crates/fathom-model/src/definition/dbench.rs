@@ -7,7 +7,8 @@ use fathom_base::{Bytes, Nanos};
 use sha2::{Digest, Sha256};
 
 use crate::case::Case;
-use crate::contract::{TestInfo, Unmet};
+use crate::contract::{Estimate, Host, TestInfo, Unmet};
+use crate::definition::Guess;
 use crate::definition::classic::{ClassicScale, Values, conflict, metric, primary};
 use crate::error::OptionError;
 use crate::figure::Figure;
@@ -235,6 +236,23 @@ impl DbenchSettings {
     pub fn inodes(&self, facts: &LoadFacts) -> u64 {
         let each = facts.most_files.saturating_add(8);
         each.saturating_mul(u64::from(self.clients))
+    }
+
+    /// What a trial takes, whatever carries it out.
+    pub fn estimate(&self, facts: &LoadFacts, host: &Host) -> Estimate {
+        let time = Nanos::from_secs(self.seconds + self.warm_up_seconds() + 1);
+        let guess = Guess::of(&host.target);
+        let moved = facts.written_bytes + facts.read_bytes;
+        let written = facts.written_bytes as f64 / moved.max(1) as f64;
+        let bytes = guess.bytes_per_second as f64 * time.as_secs_f64() * written;
+        Estimate {
+            trial_time: time,
+            prepare_time: Nanos::from_millis(500),
+            trial_bytes: Bytes::new(bytes as u64),
+            space: self.space(facts),
+            inodes: self.inodes(facts),
+            ..Estimate::default()
+        }
     }
 
     /// When writes are durable, in words, and whether all are.

@@ -6,7 +6,8 @@ use fathom_base::{Bytes, Nanos};
 use fathom_stats::Histogram;
 
 use crate::case::Case;
-use crate::contract::Unmet;
+use crate::contract::{Estimate, Host, Unmet};
+use crate::definition::Guess;
 use crate::definition::classic::{
     ClassicScale, Values, conflict, file_space, latency_metrics, metric, primary,
 };
@@ -189,6 +190,31 @@ impl FsMarkSettings {
     /// Space all files take at the same time.
     pub fn space(&self) -> Bytes {
         Bytes::new(file_space(self.files_in_all(), self.size.as_u64()))
+    }
+
+    /// Files and directories that exist at the same time.
+    pub fn inodes(&self) -> u64 {
+        self.files_in_all() + u64::from(self.directories) + 1
+    }
+
+    /// What a trial takes, whatever carries it out.
+    pub fn estimate(&self, host: &Host) -> Estimate {
+        let guess = Guess::of(&host.target);
+        let bytes = self.files_in_all().saturating_mul(self.size.as_u64());
+        let (fsyncs, syncs) = self.syncs();
+        let flushes = fsyncs.saturating_add(syncs).saturating_mul(guess.flush_ns);
+        // Syncs of several threads share flushes.
+        let flushes = flushes / u64::from(self.threads);
+        let calls = self.files_in_all().saturating_mul(30_000);
+        let writing = guess.time_to_write(Bytes::new(bytes));
+        Estimate {
+            trial_time: Nanos::new(flushes.saturating_add(calls)).plus(writing),
+            prepare_time: Nanos::from_millis(10),
+            trial_bytes: Bytes::new(bytes.saturating_add(self.files_in_all() * 4096)),
+            space: self.space(),
+            inodes: self.inodes(),
+            ..Estimate::default()
+        }
     }
 
     /// Sync calls of the whole run: fsync of files, sync of everything.

@@ -6,7 +6,8 @@ use fathom_base::{Bytes, Nanos};
 use fathom_stats::Histogram;
 
 use crate::case::Case;
-use crate::contract::Unmet;
+use crate::contract::{Estimate, Host, Unmet};
+use crate::definition::Guess;
 use crate::definition::classic::{
     ClassicScale, Values, conflict, file_space, latency_metrics, metric, primary,
 };
@@ -167,6 +168,35 @@ impl IozoneSettings {
     /// Space of the file.
     pub fn space(&self) -> Bytes {
         Bytes::new(file_space(1, self.size.as_u64()))
+    }
+
+    /// What a trial takes, whatever carries it out.
+    pub fn estimate(&self, host: &Host) -> Estimate {
+        let guess = Guess::of(&host.target);
+        let chain = self.operation.chain();
+        let passes = |reads: bool| chain.iter().filter(|one| one.reads() == reads).count() as u64;
+        let bytes = self.size.as_u64();
+        let written = Bytes::new(bytes.saturating_mul(passes(false)));
+        let flushed = match self.sync_open {
+            true => self.records().saturating_mul(passes(false)),
+            false => 4,
+        };
+        let flushes = flushed.saturating_mul(guess.flush_ns);
+        let read = guess.time_to_write(Bytes::new(bytes.saturating_mul(passes(true))));
+        let time = guess.time_to_write(written).plus(read);
+        Estimate {
+            trial_time: time.plus(Nanos::new(flushes)),
+            prepare_time: Nanos::from_millis(10),
+            trial_bytes: written,
+            space: self.space(),
+            inodes: self.inodes(),
+            ..Estimate::default()
+        }
+    }
+
+    /// The file and its directory.
+    pub fn inodes(&self) -> u64 {
+        2
     }
 
     /// Choices that contradict each other.

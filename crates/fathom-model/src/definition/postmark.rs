@@ -6,7 +6,8 @@ use fathom_base::{Bytes, Nanos};
 use fathom_stats::Histogram;
 
 use crate::case::Case;
-use crate::contract::Unmet;
+use crate::contract::{Estimate, Host, Unmet};
+use crate::definition::Guess;
 use crate::definition::classic::{
     ClassicScale, Values, conflict, file_space, latency_metrics, metric, primary,
 };
@@ -214,6 +215,25 @@ impl PostmarkSettings {
         Bytes::new(played.unwrap_or(bound))
     }
 
+    /// What a trial takes, whatever carries it out.
+    pub fn estimate(&self, host: &Host) -> Estimate {
+        let guess = Guess::of(&host.target);
+        let mean = u64::from(self.size_low / 2 + self.size_high / 2);
+        let bound = self.transactions + u64::from(self.files);
+        let written = self
+            .plan()
+            .map_or_else(|| bound.saturating_mul(mean), |plan| plan.written_bytes());
+        let calls = Nanos::new(self.transactions.saturating_mul(100_000));
+        Estimate {
+            trial_time: guess.time_to_write(Bytes::new(written)).plus(calls),
+            prepare_time: Nanos::from_millis(10),
+            trial_bytes: Bytes::new(written),
+            space: self.space(),
+            inodes: self.inodes(),
+            ..Estimate::default()
+        }
+    }
+
     /// Most files and directories at a time.
     pub fn inodes(&self) -> u64 {
         let files = self
@@ -247,6 +267,17 @@ pub fn metrics() -> Vec<Metric> {
         all.extend(latency_metrics(kind, words));
     }
     all
+}
+
+/// The metrics of a program that counts whole seconds: `pts-tps` stands for the case, and there is
+/// no finer figure.
+pub fn metrics_of_whole_seconds() -> Vec<Metric> {
+    vec![primary(
+        "pts-tps",
+        "transactions by whole seconds, as PTS shows it",
+        "TPS",
+        Direction::HigherIsBetter,
+    )]
 }
 
 const LATENCIES: [(&str, &str); 5] = [

@@ -6,7 +6,8 @@ use fathom_base::{Bytes, Nanos};
 use fathom_stats::Histogram;
 
 use crate::case::Case;
-use crate::contract::Unmet;
+use crate::contract::{Estimate, Host, Unmet};
+use crate::definition::Guess;
 use crate::definition::classic::{
     ClassicScale, Values, conflict, file_space, latency_metrics, metric, primary,
 };
@@ -178,6 +179,38 @@ impl TiobenchSettings {
     /// Space of all files.
     pub fn space(&self) -> Bytes {
         Bytes::new(file_space(u64::from(self.threads), self.size.as_u64()))
+    }
+
+    /// The files and their directory.
+    pub fn inodes(&self) -> u64 {
+        u64::from(self.threads) + 1
+    }
+
+    /// What a trial takes, whatever carries it out.
+    pub fn estimate(&self, host: &Host) -> Estimate {
+        let guess = Guess::of(&host.target);
+        let chain = self.operation.chain();
+        let writes: u64 = chain
+            .iter()
+            .filter(|one| !one.reads())
+            .map(|one| self.calls_in_all(*one))
+            .sum();
+        let each = match self.sync_open {
+            true => guess.flush_ns,
+            false => guess.write_ns,
+        };
+        // Synchronous writes of several threads share flushes, up to about eight at a time.
+        let together = u64::from(self.threads.min(8));
+        let written = Bytes::new(writes.saturating_mul(BLOCK));
+        Estimate {
+            trial_time: Nanos::new(writes.saturating_mul(each) / together)
+                .plus(guess.time_to_write(written)),
+            prepare_time: Nanos::from_millis(10),
+            trial_bytes: written,
+            space: self.space(),
+            inodes: self.inodes(),
+            ..Estimate::default()
+        }
     }
 
     /// Choices that contradict each other.

@@ -11,7 +11,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::shared::{Counted, Shared};
-use crate::classic::{Laps, Meter, Root, Seat, Watch};
+use crate::classic::{Laps, Meter, Places, Root, Seat, Watch};
 
 /// Names of the kinds. A read is `open` to `close`, a write too; the rename is apart.
 pub(super) const KINDS: &[&str] = &[
@@ -136,6 +136,7 @@ pub(super) struct Worked {
 pub(super) struct Blogger<'a> {
     role: Role,
     root: &'a Root,
+    places: Places<'a>,
     watch: Watch<'a>,
     clock: &'a dyn Clock,
     shared: &'a Shared,
@@ -159,6 +160,7 @@ impl<'a> Blogger<'a> {
         Self {
             role,
             root,
+            places: Places::new(root),
             watch,
             clock,
             shared,
@@ -194,7 +196,8 @@ impl<'a> Blogger<'a> {
         let blog = self.shared.new_blog();
         let name = self.name(format_args!("blog-{blog}"))?;
         let mut laps = Laps::start(self.watch.now());
-        rustix::fs::mkdirat(self.root.fd(), name.as_c_str(), DIRECTORY_MODE)
+        self.places
+            .make_directory(&name, DIRECTORY_MODE)
             .map_err(|errno| self.root.error("creating", &name, errno))?;
         self.worked.meter.record(MKDIR, laps.lap(self.watch.now()));
         for item in [Item::Article, Item::Picture] {
@@ -288,8 +291,7 @@ impl<'a> Blogger<'a> {
         self.worked.written_bytes += size;
         self.done(3 + item.read_kind(), &mut laps, seat)?;
         self.worked.calls += 1;
-        let root = self.root.fd();
-        let renamed = rustix::fs::renameat(root, temporary.as_c_str(), root, path.as_c_str());
+        let renamed = self.places.rename(&temporary, &path);
         self.done(RENAME, &mut laps, seat)?;
         match renamed {
             Ok(()) => {
@@ -300,10 +302,9 @@ impl<'a> Blogger<'a> {
                 // As the original, which takes the other's file away too.
                 self.worked.collisions += 1;
                 for name in [&temporary, &path] {
-                    match self.root.unlink(name) {
-                        Err(TestError::Io { source, .. })
-                            if source.kind() == std::io::ErrorKind::NotFound => {}
-                        other => other?,
+                    match self.places.unlink(name) {
+                        Ok(()) | Err(Errno::NOENT) => {}
+                        Err(errno) => return Err(self.root.error("removing", name, errno)),
                     }
                 }
                 Ok(false)
@@ -342,8 +343,7 @@ impl<'a> Blogger<'a> {
 
     /// `None` where there is no such file or blog.
     fn open(&self, name: &CStr, flags: OFlags) -> Result<Option<OwnedFd>, TestError> {
-        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        match rustix::fs::openat(self.root.fd(), name, flags, FILE_MODE) {
+        match self.root.open_at(name, flags, FILE_MODE) {
             Ok(file) => Ok(Some(file)),
             Err(Errno::NOENT) => Ok(None),
             Err(errno) => Err(self.root.error("opening", name, errno)),

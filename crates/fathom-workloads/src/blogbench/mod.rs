@@ -4,6 +4,10 @@
 //! (1.2 reads 8 bytes). Two things differ: counters are never lost, and each thread has numbers and
 //! a buffer of its own, where the original's share a generator behind a lock and one buffer. The
 //! scores are taken when the last sample ends; the threads then end what they are at.
+//!
+//! How many blogs there will be nobody can know, so that a plan allows for a number of them only;
+//! the bound of what a run takes is the target's free space but for a reserve: when that is reached
+//! the run ends with an error.
 
 mod blogger;
 mod shared;
@@ -25,7 +29,7 @@ use crate::classic::{
     Conductor, CpuTime, Meter, Outcome, Root, Seat, Traffic, Watch, needs, renew, run_threads,
     unmet_of,
 };
-use crate::common::{CaseDir, Guess, native};
+use crate::common::{CaseDir, Guess, RESERVE, native};
 
 /// Version of this implementation's work.
 const IMPLEMENTATION: &str = "1";
@@ -124,6 +128,8 @@ struct Sampled {
     /// To the end of the last thread.
     window: Nanos,
     host: HostEvidence,
+    /// The run was ended because nothing but the reserve was left.
+    is_full: bool,
 }
 
 impl PreparedBlogbench {
@@ -140,8 +146,11 @@ impl PreparedBlogbench {
             Blogger::new(role, &root, watch, clock, &shared, seed).run(seat)
         };
         let crew = run_threads(cx, self.settings.threads(), work, |conductor| {
-            conduct(cx, conductor, &shared, &self.settings)
+            conduct(cx, conductor, &shared, &self.settings, &root)
         })?;
+        if crew.conducted.is_full {
+            return Err(root.error("writing blogs in", c".", rustix::io::Errno::NOSPC));
+        }
         let mut all = Worked::default();
         crew.results.iter().for_each(|one| all.absorb(one));
         Ok(self
@@ -233,16 +242,19 @@ fn conduct(
     conductor: &Conductor<'_>,
     shared: &Shared,
     settings: &BlogbenchSettings,
+    root: &Root,
 ) -> Sampled {
     let witness = cx.observer.begin();
     let mut sampled = (Counts::default(), Vec::new());
     let started = cx.clock.now();
     let mut elapsed = Nanos::default();
+    let mut is_full = false;
     if conductor.release() {
         for iteration in 1..=settings.iterations {
             let due = Nanos::new(settings.interval.as_u64().saturating_mul(iteration));
-            if wait_until(cx, conductor, started, due, settings) {
-                // Only when they failed: nobody told them to end.
+            let ended = wait_until(cx, conductor, started, due, settings, root);
+            is_full = ended == Some(Ended::Full);
+            if ended.is_some() {
                 break;
             }
             let now = shared.counts();
@@ -263,24 +275,38 @@ fn conduct(
         elapsed,
         window: cx.clock.now().since(started),
         host: witness.end(),
+        is_full,
     }
 }
 
-/// Waits for the end of a sample; gives whether the threads have ended before.
+/// Why a run ends before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    /// The threads failed: nobody told them to end.
+    Failed,
+    /// Nothing but the reserve is left of the target's space.
+    Full,
+}
+
+/// Waits for the end of a sample; gives why the run ends before.
 fn wait_until(
     cx: &Context<'_>,
     conductor: &Conductor<'_>,
     started: Nanos,
     due: Nanos,
     settings: &BlogbenchSettings,
-) -> bool {
+    root: &Root,
+) -> Option<Ended> {
     loop {
         let elapsed = cx.clock.now().since(started);
         if elapsed >= due {
-            return false;
+            return None;
         }
         if conductor.wait(due.since(elapsed).min(TELL)) {
-            return true;
+            return Some(Ended::Failed);
+        }
+        if root.available().is_some_and(|left| left < RESERVE) {
+            return Some(Ended::Full);
         }
         (cx.progress)(Progress {
             phase: "read and write blogs".to_owned(),

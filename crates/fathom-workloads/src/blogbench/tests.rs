@@ -7,7 +7,7 @@ use fathom_testkit::{Bench, conforms};
 
 use super::blogger::{Item, how_many, random_blog};
 use super::*;
-use crate::classic::testing::a_full_disk_is_told;
+use crate::classic::testing::{a_full_disk_is_told, a_planted_link_is_not_followed};
 
 /// A second of a few threads.
 const SMALL: [(&str, &str); 6] = [
@@ -164,6 +164,13 @@ fn look_at_blog(blog: &Path) {
             .unwrap_or_else(|| panic!("{name} without {kind}"));
         assert!(numbers.contains(&1) && numbers.iter().all(|n| (1..=100).contains(n)));
     }
+}
+
+#[test]
+fn links_planted_while_it_runs_are_not_followed() {
+    let typed = [("interval", "1s"), ("iterations", "2")];
+    let planted = a_planted_link_is_not_followed(&BlogbenchTest::new(), &typed);
+    assert!(planted > 0, "nothing was planted");
 }
 
 #[test]

@@ -108,6 +108,75 @@ pub(crate) fn a_full_disk_is_told(test: &dyn Test, typed: &[(&str, &str)]) {
     assert_eq!(bench.leftovers(), Vec::<String>::new());
 }
 
+/// While a trial runs, somebody puts links that lead out of it in the place of its directories,
+/// again and again: whatever becomes of the trial, nothing outside changes, and everything inside is
+/// removed. Gives how often it was done.
+pub(crate) fn a_planted_link_is_not_followed(test: &dyn Test, typed: &[(&str, &str)]) -> u32 {
+    const ENOUGH: u32 = 200;
+    let bench = Bench::new();
+    let case = Bench::case(test, typed);
+    let outside = bench.directory().join("outside");
+    std::fs::create_dir(&outside).unwrap();
+    let before: Vec<PathBuf> = (0..200).map(|n| outside.join(n.to_string())).collect();
+    before
+        .iter()
+        .for_each(|path| std::fs::write(path, "precious").unwrap());
+    let mut prepared = test.prepare(&case, &bench.context(0)).unwrap();
+    let directory = bench.scratch().join(format!("{}-{}", case.test, case.id));
+    let planted = std::sync::atomic::AtomicU32::new(0);
+    let over = std::sync::atomic::AtomicBool::new(false);
+    use std::sync::atomic::Ordering::SeqCst;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(SeqCst) {
+                planted.fetch_add(plant(&directory, &outside, 0), SeqCst);
+                if planted.load(SeqCst) > ENOUGH {
+                    bench.cancel.cancel();
+                }
+            }
+        });
+        // A directory that is not there any more may well be an error.
+        let _ = prepared.run_once(&bench.context(1));
+        over.store(true, SeqCst);
+    });
+    prepared.finish(&bench.context(0)).unwrap();
+    assert_eq!(bench.leftovers(), Vec::<String>::new());
+    let mut after: Vec<PathBuf> = std::fs::read_dir(&outside)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    after.sort();
+    let mut expected = before.clone();
+    expected.sort();
+    assert_eq!(after, expected);
+    for path in before {
+        assert_eq!(std::fs::read_to_string(path).unwrap(), "precious");
+    }
+    planted.into_inner()
+}
+
+/// Moves each directory below `inside` away and puts a link in its place.
+fn plant(inside: &Path, outside: &Path, depth: u32) -> u32 {
+    let Ok(entries) = std::fs::read_dir(inside) else {
+        return 0;
+    };
+    let mut planted = 0;
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let is_moved = path.extension().is_some_and(|end| end == "moved");
+        if is_moved || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        if depth < 2 {
+            planted += plant(&path, outside, depth + 1);
+        }
+        if std::fs::rename(&path, path.with_extension("moved")).is_ok() {
+            planted += u32::from(std::os::unix::fs::symlink(outside, &path).is_ok());
+        }
+    }
+    planted
+}
+
 /// System calls by name, of a program and all its threads and children.
 pub(crate) type Calls = BTreeMap<String, i64>;
 
@@ -147,7 +216,7 @@ pub(crate) fn traced(program: &Program) -> Option<Calls> {
 /// One name for the calls that do the same.
 fn plain(name: &str) -> &str {
     match name {
-        "open" | "openat" | "creat" => "open",
+        "open" | "openat" | "openat2" | "creat" => "open",
         "mkdir" | "mkdirat" => "mkdir",
         "unlink" | "unlinkat" | "rmdir" => "unlink",
         "rename" | "renameat" | "renameat2" => "rename",

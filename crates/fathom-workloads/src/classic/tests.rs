@@ -175,7 +175,10 @@ fn laps_share_their_clock_readings() {
 fn errors_of_files_have_their_path_and_need() {
     let bench = Bench::new();
     let root = Root::open(bench.scratch(), Bytes::MIB).unwrap();
-    let error = root.unlink(c"a/b").unwrap_err().to_string();
+    let error = Places::new(&root)
+        .remove_file(c"a/b")
+        .unwrap_err()
+        .to_string();
     assert!(error.starts_with("removing ") && error.contains("/scratch/a/b: No such file"));
     let full = root.error("writing", c"x", rustix::io::Errno::NOSPC);
     assert!(full.to_string().ends_with("x: 1MiB needed"), "{full}");
@@ -196,6 +199,114 @@ fn renewing_removes_everything_and_follows_no_link() {
     assert_eq!(bench.leftovers(), Vec::<String>::new());
     assert!(outside.join("kept").is_dir());
     assert!(renew(&bench.scratch().join("none")).is_err());
+}
+
+/// A scratch directory with `dir/file`, and links out of it: `dir/link` to a file, `out` to a
+/// directory with a file `kept` in it.
+fn with_links_out(bench: &Bench) -> std::path::PathBuf {
+    let outside = bench.directory().join("outside");
+    std::fs::create_dir(&outside).unwrap();
+    std::fs::write(outside.join("kept"), "precious").unwrap();
+    let inside = bench.scratch().join("dir");
+    std::fs::create_dir(&inside).unwrap();
+    std::fs::write(inside.join("file"), "x").unwrap();
+    std::os::unix::fs::symlink(outside.join("kept"), inside.join("link")).unwrap();
+    std::os::unix::fs::symlink(&outside, bench.scratch().join("out")).unwrap();
+    outside
+}
+
+#[test]
+fn no_name_leads_out_of_the_root() {
+    use rustix::fs::{Mode, OFlags};
+    let bench = Bench::new();
+    let outside = with_links_out(&bench);
+    let open = || Root::open(bench.scratch(), Bytes::MIB).unwrap();
+    for root in [open(), open().by_parts()] {
+        let mode = Mode::from_raw_mode(0o600);
+        let create = OFlags::RDWR | OFlags::CREATE;
+        for name in [
+            c"dir/link",
+            c"out/kept",
+            c"out/new",
+            c"../outside/kept",
+            c"out",
+        ] {
+            for flags in [OFlags::RDONLY, create, create | OFlags::TRUNC] {
+                assert!(
+                    root.open_at(name, flags, mode).is_err(),
+                    "{name:?} {flags:?}"
+                );
+            }
+        }
+        assert!(root.open_at(c"dir/file", create, mode).is_ok());
+        assert!(
+            root.open_at(c".", OFlags::RDONLY | OFlags::DIRECTORY, mode)
+                .is_ok()
+        );
+        assert!(root.look(c"out/kept", |_| ()).is_err());
+        let read = |path: &std::path::Path| std::fs::read_to_string(path).unwrap();
+        assert_eq!(root.look(c"dir/file", read).unwrap().unwrap(), "x");
+        assert_eq!(root.look(c"dir/none", read).unwrap(), None);
+        let mut places = Places::new(&root);
+        assert!(places.stat(c"out/kept").is_err());
+        assert!(places.unlink(c"out/kept").is_err());
+        assert!(places.make_directory(c"out/new", mode).is_err());
+        assert!(places.rename(c"dir/file", c"out/file").is_err());
+        assert!(places.rename(c"out/kept", c"dir/kept").is_err());
+        let times = rustix::fs::Timestamps {
+            last_access: rustix::fs::Timespec {
+                tv_sec: 1,
+                tv_nsec: 0,
+            },
+            last_modification: rustix::fs::Timespec {
+                tv_sec: 1,
+                tv_nsec: 0,
+            },
+        };
+        assert!(places.set_times(c"out/kept", &times).is_err());
+        // Links themselves are things like others.
+        assert!(places.stat(c"dir/link").is_ok());
+        let names: Vec<_> = std::fs::read_dir(&outside).unwrap().collect();
+        assert_eq!(names.len(), 1);
+        assert_eq!(read(&outside.join("kept")), "precious");
+    }
+}
+
+#[test]
+fn directories_that_go_or_move_are_found_anew() {
+    let bench = Bench::new();
+    let root = Root::open(bench.scratch(), Bytes::MIB).unwrap();
+    let (mut mine, mut others) = (Places::new(&root), Places::new(&root));
+    let mode = rustix::fs::Mode::from_raw_mode(0o700);
+    let make = |places: &mut Places<'_>| {
+        places.make_directory(c"a", mode).unwrap();
+        places.make_directory(c"a/b", mode).unwrap();
+        std::fs::write(bench.scratch().join("a/b/file"), "x").unwrap();
+    };
+    make(&mut mine);
+    assert!(mine.stat(c"a/b/file").is_ok() && others.stat(c"a/b/file").is_ok());
+    mine.unlink(c"a/b/file").unwrap();
+    mine.remove_directory(c"a/b").unwrap();
+    mine.remove_directory(c"a").unwrap();
+    make(&mut mine);
+    for places in [&mut mine, &mut others] {
+        assert!(places.stat(c"a/b/file").is_ok());
+    }
+    mine.rename(c"a", c"c").unwrap();
+    for places in [&mut mine, &mut others] {
+        assert!(places.stat(c"a/b/file").is_err());
+        assert!(places.stat(c"c/b/file").is_ok());
+    }
+    // More directories than are kept, and a rename between two of them.
+    for number in 0..200 {
+        let name = std::ffi::CString::new(format!("d{number}")).unwrap();
+        mine.make_directory(&name, mode).unwrap();
+        let inside = std::ffi::CString::new(format!("d{number}/file")).unwrap();
+        std::fs::write(bench.scratch().join(format!("d{number}/file")), "x").unwrap();
+        assert!(mine.stat(&inside).is_ok());
+    }
+    mine.rename(c"d3/file", c"d199/other").unwrap();
+    assert!(mine.stat(c"d199/other").is_ok() && mine.stat(c"d3/file").is_err());
 }
 
 #[test]

@@ -19,9 +19,11 @@ pub(crate) fn check_limits(
     }
 }
 
+/// What no case takes of a target's space.
+pub(crate) const RESERVE: Bytes = Bytes::new(64 << 20);
+
 /// Objects when the target has not room for `needed` and a reserve of 64 MiB.
 pub(crate) fn need_space(host: &Host, needed: Bytes) -> Option<Unmet> {
-    const RESERVE: Bytes = Bytes::new(64 << 20);
     let available = Bytes::new(host.target.mount.as_ref()?.available_bytes);
     let wanted = needed.as_u64().saturating_add(RESERVE.as_u64());
     (available.as_u64() < wanted).then(|| Unmet {

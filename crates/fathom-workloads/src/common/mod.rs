@@ -10,7 +10,7 @@ mod tests;
 
 pub(crate) use case_dir::CaseDir;
 pub(crate) use compress::compressible_share;
-pub(crate) use limits::{check_limits, need_space, need_writable};
+pub(crate) use limits::{RESERVE, check_limits, need_space, need_writable};
 
 pub(crate) use fathom_model::definition::Guess;
 use fathom_model::{Implementation, ImplementationKind};

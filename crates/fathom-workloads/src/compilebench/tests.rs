@@ -4,7 +4,7 @@ use fathom_model::definition::compilebench::LISTS;
 use fathom_testkit::{Bench, conforms};
 
 use super::*;
-use crate::classic::testing::a_full_disk_is_told;
+use crate::classic::testing::{a_full_disk_is_told, a_planted_link_is_not_followed};
 
 /// Lists of a small tree: 40 files in 9 directories, 12 compiled ones, 10 patched ones.
 fn small_lists(directory: &Path) -> String {
@@ -167,6 +167,19 @@ fn trees_are_cold_before_they_are_read() {
         (cache.resident_bytes_before, cache.asked.as_str()),
         (Some(0), "cold")
     );
+}
+
+#[test]
+fn links_planted_while_it_runs_are_not_followed() {
+    let lists = tempfile::tempdir().unwrap();
+    let path = small_lists(lists.path());
+    let typed = [
+        ("dataset", path.as_str()),
+        ("trees", "20"),
+        ("phase", "clean"),
+    ];
+    let planted = a_planted_link_is_not_followed(&CompilebenchTest::new(), &typed);
+    assert!(planted > 0, "nothing was planted");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use fathom_model::TestError;
 use fathom_model::definition::compilebench::TreeFile;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 
-use crate::classic::{Root, Watch};
+use crate::classic::{Places, Root, Watch};
 
 /// What is in a directory, in the file system's own order.
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ pub(super) fn list(root: &Root, name: &CStr) -> Result<Listing, TestError> {
         let kind = match entry.file_type() {
             // Some file systems do not tell here.
             FileType::Unknown => {
-                let stat = rustix::fs::statat(root.fd(), &path, AtFlags::SYMLINK_NOFOLLOW)
+                let stat = rustix::fs::statat(&directory, own, AtFlags::SYMLINK_NOFOLLOW)
                     .map_err(failed)?;
                 FileType::from_raw_mode(stat.st_mode)
             }
@@ -119,10 +119,11 @@ pub(super) fn native_order(
     let top = c"native-0";
     let mut sorted: Vec<TreeFile> = files.to_vec();
     sorted.sort_by(|a, b| a.path.cmp(&b.path));
-    root.make_directory(top, DIRECTORY_MODE)?;
+    let mut places = Places::new(root);
+    places.need_directory(top, DIRECTORY_MODE)?;
     for step in steps(top, &sorted) {
         for directory in &step.directories {
-            root.make_directory(directory, DIRECTORY_MODE)?;
+            places.need_directory(directory, DIRECTORY_MODE)?;
         }
         drop(root.open_file(&step.path, OFlags::WRONLY | OFlags::CREATE, FILE_MODE)?);
         watch.check_now()?;
@@ -168,10 +169,12 @@ pub(super) fn remove(
 ) -> Result<(), TestError> {
     // A directory comes once to be listed and once more, with true, when it is empty.
     let mut waiting = vec![(top.to_owned(), false)];
+    let mut places = Places::new(root);
     while let Some((directory, is_empty)) = waiting.pop() {
         watch.check_now()?;
         if is_empty {
-            rustix::fs::unlinkat(root.fd(), directory.as_c_str(), AtFlags::REMOVEDIR)
+            places
+                .remove_directory(&directory)
                 .map_err(|errno| root.error("removing", &directory, errno))?;
             told(&directory, Removed::Directory)?;
             continue;
@@ -179,7 +182,7 @@ pub(super) fn remove(
         let listing = list(root, &directory)?;
         told(&directory, Removed::Listed)?;
         for file in &listing.files {
-            root.unlink(file)?;
+            places.remove_file(file)?;
             told(file, Removed::File)?;
         }
         waiting.push((directory, true));

@@ -8,10 +8,10 @@ use fathom_model::definition::compilebench::{
     TreeMeasured,
 };
 use fathom_model::{HostEvidence, Observer, TestError, Witness};
-use rustix::fs::{AtFlags, OFlags};
+use rustix::fs::OFlags;
 
 use super::tree::{self, DIRECTORY_MODE, FILE_MODE, Removed, Step, tree_name};
-use crate::classic::{CpuTime, Laps, Meter, Root, Watch};
+use crate::classic::{CpuTime, Laps, Meter, Places, Root, Watch};
 use crate::error::WorkloadError;
 
 /// Names of the kinds.
@@ -65,6 +65,7 @@ pub(super) struct Work<'a> {
     settings: &'a CompilebenchSettings,
     set: &'a DataSet,
     root: &'a Root,
+    places: Places<'a>,
     watch: Watch<'a>,
     /// Files done, for progress.
     done: &'a AtomicU64,
@@ -90,6 +91,7 @@ impl<'a> Work<'a> {
             settings,
             set,
             root,
+            places: Places::new(root),
             watch,
             done,
             buffer: vec![b'a'; BUFFER as usize],
@@ -230,7 +232,7 @@ impl<'a> Work<'a> {
     }
 
     fn make_directory(&mut self, name: &CStr, laps: &mut Laps) -> Result<(), TestError> {
-        self.root.make_directory(name, DIRECTORY_MODE)?;
+        self.places.need_directory(name, DIRECTORY_MODE)?;
         self.lap(MKDIR, laps)
     }
 
@@ -282,7 +284,7 @@ impl<'a> Work<'a> {
                 self.make_directory(directory, laps)?;
             }
             if unlinks && self.exists(&step.path)? {
-                self.root.unlink(&step.path)?;
+                self.places.remove_file(&step.path)?;
                 self.lap(UNLINK, laps)?;
             }
             let flags = OFlags::RDWR | OFlags::CREATE | OFlags::APPEND;
@@ -300,8 +302,8 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    fn exists(&self, name: &CStr) -> Result<bool, TestError> {
-        match rustix::fs::statat(self.root.fd(), name, AtFlags::SYMLINK_NOFOLLOW) {
+    fn exists(&mut self, name: &CStr) -> Result<bool, TestError> {
+        match self.places.stat(name) {
             Ok(_) => Ok(true),
             Err(rustix::io::Errno::NOENT) => Ok(false),
             Err(errno) => Err(self.root.error("looking at", name, errno)),
@@ -339,7 +341,7 @@ impl<'a> Work<'a> {
     /// Removes what compiling made; the directories stay.
     fn clean(&mut self, steps: &[Step], laps: &mut Laps) -> Result<u64, TestError> {
         for step in steps {
-            self.root.unlink(&step.path)?;
+            self.places.remove_file(&step.path)?;
             self.lap(UNLINK, laps)?;
             self.one_more();
         }
@@ -382,7 +384,8 @@ impl<'a> Work<'a> {
         tree::walk(root, name, watch, &mut |_, listing| {
             self.lap(LIST, laps)?;
             for path in listing.files.iter().chain(&listing.directories) {
-                rustix::fs::statat(root.fd(), path.as_c_str(), AtFlags::SYMLINK_NOFOLLOW)
+                self.places
+                    .stat(path)
                     .map_err(|errno| root.error("looking at", path, errno))?;
                 self.lap(STAT, laps)?;
             }
@@ -420,9 +423,9 @@ impl<'a> Work<'a> {
         for name in &self.trees {
             tree::walk(root, name, watch, &mut |_, listing| {
                 for path in &listing.files {
-                    let evicted = fathom_io::evict(&root.path_of(path));
-                    let evicted = evicted.map_err(WorkloadError::from)?;
-                    stayed += evicted.after.resident.as_u64();
+                    let evicted = root.look(path, fathom_io::evict)?;
+                    let evicted = evicted.transpose().map_err(WorkloadError::from)?;
+                    stayed += evicted.map_or(0, |evicted| evicted.after.resident.as_u64());
                     watch.check_now()?;
                 }
                 Ok(())

@@ -8,11 +8,11 @@ use fathom_model::TestError;
 use fathom_model::definition::dbench::{
     DbenchSettings, LineReader, LoadFile, LoadLine, LoadOp, MAX_HANDLES,
 };
-use rustix::fs::{AtFlags, Mode, OFlags, RawDir, Timespec, Timestamps};
+use rustix::fs::{Mode, OFlags, RawDir, Timespec, Timestamps};
 use rustix::io::Errno;
 
 use super::shared::{ClientCell, Shared};
-use crate::classic::{Meter, RangeLock, Root, Seat, Watch, lock_range};
+use crate::classic::{Meter, Places, RangeLock, Root, Seat, Watch, lock_range};
 
 /// Bytes of directory entries the C library asks for at a time.
 const ENTRIES_BYTES: usize = 32 << 10;
@@ -30,6 +30,7 @@ pub(super) struct Client<'a> {
     shared: &'a Shared,
     cell: &'a ClientCell,
     seat: &'a Seat<'a>,
+    places: Places<'a>,
     handles: Vec<Handle>,
     buffer: Vec<u8>,
     entries: Box<[MaybeUninit<u8>]>,
@@ -113,6 +114,7 @@ impl<'a> Client<'a> {
             shared,
             cell: shared.client(seat.index),
             seat,
+            places: Places::new(root),
             handles: Vec::with_capacity(32),
             buffer: vec![0; load.facts().largest_transfer as usize],
             entries: vec![MaybeUninit::uninit(); ENTRIES_BYTES].into_boxed_slice(),
@@ -175,8 +177,8 @@ impl<'a> Client<'a> {
             LoadOp::NTCreateX => self.create(number, line),
             LoadOp::Close => self.close(number, line),
             LoadOp::Rename => self.rename(number, line),
-            LoadOp::Unlink => self.remove(number, line, AtFlags::empty()),
-            LoadOp::Rmdir => self.remove(number, line, AtFlags::REMOVEDIR),
+            LoadOp::Unlink => self.remove(number, line, Places::unlink),
+            LoadOp::Rmdir => self.remove(number, line, Places::remove_directory),
             LoadOp::Mkdir => self.mkdir(line),
             LoadOp::Deltree => self.delete_tree(line.path, 0),
             LoadOp::QueryPath => {
@@ -207,8 +209,7 @@ impl<'a> Client<'a> {
         if !self.settings.resolve {
             return;
         }
-        let flags = AtFlags::SYMLINK_NOFOLLOW;
-        if rustix::fs::statat(self.root.fd(), path, flags).is_ok() {
+        if self.places.stat(path).is_ok() {
             return;
         }
         let name = self.split(path);
@@ -248,12 +249,8 @@ impl<'a> Client<'a> {
     }
 
     fn open_directory(&self, path: &CStr) -> Result<OwnedFd, Errno> {
-        let flags = OFlags::RDONLY
-            | OFlags::NONBLOCK
-            | OFlags::CLOEXEC
-            | OFlags::DIRECTORY
-            | OFlags::NOFOLLOW;
-        let directory = rustix::fs::openat(self.root.fd(), path, flags, Mode::empty())?;
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::DIRECTORY;
+        let directory = self.root.open_at(path, flags, Mode::empty())?;
         rustix::fs::fstat(&directory)?;
         Ok(directory)
     }
@@ -281,15 +278,19 @@ impl<'a> Client<'a> {
     fn rename(&mut self, number: u64, line: &LoadLine<'_>) -> Outcome {
         self.resolve(line.path);
         self.resolve(line.second);
-        let root = self.root.fd();
-        let answer = rustix::fs::renameat(root, line.path, root, line.second);
+        let answer = self.places.rename(line.path, line.second);
         self.judge(number, line, answer)?;
         self.sync_parent(line.second)
     }
 
-    fn remove(&mut self, number: u64, line: &LoadLine<'_>, flags: AtFlags) -> Outcome {
+    fn remove(
+        &mut self,
+        number: u64,
+        line: &LoadLine<'_>,
+        remove: fn(&mut Places<'a>, &CStr) -> Result<(), Errno>,
+    ) -> Outcome {
         self.resolve(line.path);
-        let answer = rustix::fs::unlinkat(self.root.fd(), line.path, flags);
+        let answer = remove(&mut self.places, line.path);
         self.judge(number, line, answer)?;
         self.sync_parent(line.path)
     }
@@ -300,9 +301,9 @@ impl<'a> Client<'a> {
     }
 
     /// Makes a directory if it can be made; only a full disk is a failure.
-    fn make_directory(&self, path: &CStr, mode: u32) -> Outcome {
+    fn make_directory(&mut self, path: &CStr, mode: u32) -> Outcome {
         let mode = Mode::from_raw_mode(mode);
-        match rustix::fs::mkdirat(self.root.fd(), path, mode) {
+        match self.places.make_directory(path, mode) {
             Err(errno @ (Errno::NOSPC | Errno::DQUOT)) => {
                 Err(self.root.error("creating", path, errno))
             }
@@ -335,18 +336,13 @@ impl<'a> Client<'a> {
             let Ok(inside) = CStr::from_bytes_with_nul(&inside) else {
                 continue;
             };
-            let flags = AtFlags::SYMLINK_NOFOLLOW;
-            let Ok(stat) = rustix::fs::statat(self.root.fd(), inside, flags) else {
+            let Ok(stat) = self.places.stat(inside) else {
                 continue;
             };
             match rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir() {
                 true => self.delete_tree(inside, depth + 1)?,
                 // What cannot be removed stays, as with the original.
-                false => drop(rustix::fs::unlinkat(
-                    self.root.fd(),
-                    inside,
-                    AtFlags::empty(),
-                )),
+                false => drop(self.places.unlink(inside)),
             }
         }
         Ok(())
@@ -399,8 +395,7 @@ impl<'a> Client<'a> {
     }
 
     fn open(&self, path: &CStr, flags: OFlags) -> Result<OwnedFd, Errno> {
-        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        rustix::fs::openat(self.root.fd(), path, flags, Mode::from_raw_mode(0o600))
+        self.root.open_at(path, flags, Mode::from_raw_mode(0o600))
     }
 
     fn keep(&mut self, number: u64, line: &LoadLine<'_>, file: OwnedFd) -> Outcome {
@@ -446,9 +441,8 @@ impl<'a> Client<'a> {
             last_modification: seconds(stat.st_mtime - 12),
         };
         let path = &self.handles[at].path;
-        let flags = AtFlags::SYMLINK_NOFOLLOW;
         // A file that was renamed while it is open is not found; the original does not mind.
-        match rustix::fs::utimensat(self.root.fd(), &**path, &times, flags) {
+        match self.places.set_times(path, &times) {
             Err(errno @ (Errno::NOSPC | Errno::DQUOT)) => Err(self.failure(number, line, errno)),
             _ => Ok(()),
         }

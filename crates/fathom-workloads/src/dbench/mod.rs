@@ -13,7 +13,6 @@ mod tests;
 
 use std::sync::OnceLock;
 
-use fathom_base::{Bytes, Nanos};
 use fathom_model::definition::dbench::{
     self as definition, DbenchMeasured, DbenchSettings, LoadFacts, LoadFile, LoadOp,
 };
@@ -28,7 +27,7 @@ use self::shared::Shared;
 use crate::classic::{
     CpuTime, Outcome, Root, Seat, Traffic, Watch, needs, renew, run_crew, unmet_of,
 };
-use crate::common::{CaseDir, Guess, native};
+use crate::common::{CaseDir, native};
 
 /// Version of this implementation's work.
 const IMPLEMENTATION: &str = "1";
@@ -94,19 +93,7 @@ impl Test for DbenchTest {
     fn estimate(&self, host: &Host, case: &Case) -> Result<Estimate, TestError> {
         let settings = DbenchSettings::from_case(case)?;
         let facts = self.facts(&settings)?;
-        let time = Nanos::from_secs(settings.seconds + settings.warm_up_seconds() + 1);
-        let guess = Guess::of(&host.target);
-        let moved = facts.written_bytes + facts.read_bytes;
-        let written = facts.written_bytes as f64 / moved.max(1) as f64;
-        let bytes = guess.bytes_per_second as f64 * time.as_secs_f64() * written;
-        Ok(Estimate {
-            trial_time: time,
-            prepare_time: Nanos::from_millis(500),
-            trial_bytes: Bytes::new(bytes as u64),
-            space: settings.space(&facts),
-            inodes: settings.inodes(&facts),
-            ..Estimate::default()
-        })
+        Ok(settings.estimate(&facts, host))
     }
 
     fn prepare(&self, case: &Case, cx: &Context<'_>) -> Result<Box<dyn Prepared>, TestError> {

@@ -8,7 +8,7 @@ use fathom_model::definition::fs_mark::{FsMarkSettings, FsMarkSync};
 use rustix::fs::{Mode, OFlags};
 
 use super::names::Names;
-use crate::classic::{Laps, Meter, Root, Seat, Watch};
+use crate::classic::{Laps, Meter, Places, Root, Seat, Watch};
 
 /// Kinds of operations, by their place in [`KINDS`].
 pub(super) const FILE: usize = 0;
@@ -29,6 +29,7 @@ pub(super) const KINDS: &[&str] = &[
 pub(super) struct Child<'a> {
     settings: &'a FsMarkSettings,
     root: &'a Root,
+    places: Places<'a>,
     watch: Watch<'a>,
     seed: u64,
     done: &'a AtomicU64,
@@ -92,6 +93,7 @@ impl<'a> Child<'a> {
         Self {
             settings,
             root,
+            places: Places::new(root),
             watch,
             seed,
             done,
@@ -99,7 +101,7 @@ impl<'a> Child<'a> {
     }
 
     /// Creates the files with the clock running, then removes them.
-    pub(super) fn run(&self, seat: &Seat<'_>) -> Result<ChildReport, TestError> {
+    pub(super) fn run(mut self, seat: &Seat<'_>) -> Result<ChildReport, TestError> {
         let mut names = Names::new(self.settings, self.seed, seat.index);
         let zeros = vec![0; self.settings.write_size.as_u64() as usize];
         let mut report = ChildReport::default();
@@ -128,7 +130,7 @@ impl<'a> Child<'a> {
             let before = self.watch.now();
             self.watch.check(before)?;
             names.recall(index);
-            self.root.unlink(names.path())?;
+            self.places.remove_file(names.path())?;
             report.meter.record(UNLINK, self.watch.now().since(before));
         }
         Ok(report)
@@ -142,7 +144,7 @@ impl<'a> Child<'a> {
     }
 
     fn create(
-        &self,
+        &mut self,
         index: u64,
         names: &mut Names,
         zeros: &[u8],
@@ -154,7 +156,8 @@ impl<'a> Child<'a> {
         names.make(index, self.watch.epoch_seconds());
         laps.lap(self.watch.now());
         let (root, watch, path) = (self.root, self.watch, names.path());
-        root.make_directory(names.directory(), Mode::from_raw_mode(0o777))?;
+        let mode = Mode::from_raw_mode(0o777);
+        self.places.need_directory(names.directory(), mode)?;
         report.meter.record(MKDIR, laps.lap(watch.now()));
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC;
         let file = root.open_file(path, flags, Mode::from_raw_mode(0o666))?;

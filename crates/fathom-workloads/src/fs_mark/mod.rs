@@ -11,7 +11,7 @@ mod tests;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use fathom_base::{Bytes, Nanos};
+use fathom_base::Nanos;
 use fathom_model::definition::fs_mark::{self as definition, FsMarkMeasured, FsMarkSettings};
 use fathom_model::{
     Case, Context, DurabilityEvidence, Estimate, FileEvidence, Host, HostEvidence, Metric,
@@ -22,7 +22,7 @@ use self::child::{Child, ChildReport, FILE, FSYNC, KINDS, WRITE};
 use crate::classic::{
     Conductor, Meter, Outcome, Root, Seat, Traffic, Watch, needs, renew, run_crew, unmet_of,
 };
-use crate::common::{CaseDir, Guess, native};
+use crate::common::{CaseDir, native};
 
 /// Version of this implementation's work.
 const IMPLEMENTATION: &str = "1";
@@ -62,30 +62,12 @@ impl Test for FsMarkTest {
             Err(error) => return unmet_of(&error),
         };
         let mut unmet = settings.conflicts();
-        unmet.extend(needs(host, settings.space(), inodes(&settings)));
+        unmet.extend(needs(host, settings.space(), settings.inodes()));
         unmet
     }
 
     fn estimate(&self, host: &Host, case: &Case) -> Result<Estimate, TestError> {
-        let settings = FsMarkSettings::from_case(case)?;
-        let guess = Guess::of(&host.target);
-        let bytes = settings
-            .files_in_all()
-            .saturating_mul(settings.size.as_u64());
-        let (fsyncs, syncs) = settings.syncs();
-        let flushes = fsyncs.saturating_add(syncs).saturating_mul(guess.flush_ns);
-        // Syncs of several threads share flushes.
-        let flushes = flushes / u64::from(settings.threads);
-        let calls = settings.files_in_all().saturating_mul(30_000);
-        let writing = guess.time_to_write(Bytes::new(bytes));
-        Ok(Estimate {
-            trial_time: Nanos::new(flushes.saturating_add(calls)).plus(writing),
-            prepare_time: Nanos::from_millis(10),
-            trial_bytes: Bytes::new(bytes.saturating_add(settings.files_in_all() * 4096)),
-            space: settings.space(),
-            inodes: inodes(&settings),
-            ..Estimate::default()
-        })
+        Ok(FsMarkSettings::from_case(case)?.estimate(host))
     }
 
     fn prepare(&self, case: &Case, cx: &Context<'_>) -> Result<Box<dyn Prepared>, TestError> {
@@ -94,10 +76,6 @@ impl Test for FsMarkTest {
             directory: CaseDir::create(case, cx)?,
         }))
     }
-}
-
-fn inodes(settings: &FsMarkSettings) -> u64 {
-    settings.files_in_all() + u64::from(settings.directories) + 1
 }
 
 #[derive(Debug)]

@@ -7,7 +7,8 @@ use fathom_testkit::{Bench, conforms};
 use super::names::Names;
 use super::*;
 use crate::classic::testing::{
-    a_full_disk_is_told, child_command, more_work, tool, traced, traced_child,
+    a_full_disk_is_told, a_planted_link_is_not_followed, child_command, more_work, tool, traced,
+    traced_child,
 };
 
 const SMALL: [(&str, &str); 2] = [("size", "40KiB"), ("files", "12")];
@@ -171,6 +172,18 @@ fn directories_are_made_and_removed() {
     let typed = with(&[("directories", "3"), ("files-per-directory", "5")]);
     let trial = &bench.run(&FsMarkTest::new(), &typed, 2).unwrap()[1];
     assert_eq!(trial.evidence.counts["directories-used"], 3);
+}
+
+#[test]
+fn links_planted_while_it_runs_are_not_followed() {
+    let typed = [
+        ("files", "20000"),
+        ("size", "4KiB"),
+        ("directories", "16"),
+        ("files-per-directory", "20"),
+    ];
+    let planted = a_planted_link_is_not_followed(&FsMarkTest::new(), &typed);
+    assert!(planted > 0, "nothing was planted");
 }
 
 #[test]

@@ -12,7 +12,7 @@ mod tests;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use fathom_base::{Bytes, Nanos};
+use fathom_base::Nanos;
 use fathom_model::definition::iozone::{
     self as definition, IozoneMeasured, IozoneOperation, IozoneSettings,
 };
@@ -25,7 +25,7 @@ use self::phases::{KINDS, Phases, Report, kind_of};
 use crate::classic::{
     Conductor, Outcome, Root, Seat, Traffic, Watch, needs, renew, run_crew, unmet_of,
 };
-use crate::common::{CaseDir, Guess, native};
+use crate::common::{CaseDir, native};
 
 /// Version of this implementation's work.
 const IMPLEMENTATION: &str = "1";
@@ -66,32 +66,12 @@ impl Test for IozoneTest {
             Err(error) => return unmet_of(&error),
         };
         let mut unmet = settings.conflicts();
-        unmet.extend(needs(host, settings.space(), 2));
+        unmet.extend(needs(host, settings.space(), settings.inodes()));
         unmet
     }
 
     fn estimate(&self, host: &Host, case: &Case) -> Result<Estimate, TestError> {
-        let settings = IozoneSettings::from_case(case)?;
-        let guess = Guess::of(&host.target);
-        let chain = settings.operation.chain();
-        let passes = |reads: bool| chain.iter().filter(|one| one.reads() == reads).count() as u64;
-        let bytes = settings.size.as_u64();
-        let written = Bytes::new(bytes.saturating_mul(passes(false)));
-        let flushed = match settings.sync_open {
-            true => settings.records().saturating_mul(passes(false)),
-            false => 4,
-        };
-        let flushes = flushed.saturating_mul(guess.flush_ns);
-        let read = guess.time_to_write(Bytes::new(bytes.saturating_mul(passes(true))));
-        let time = guess.time_to_write(written).plus(read);
-        Ok(Estimate {
-            trial_time: time.plus(Nanos::new(flushes)),
-            prepare_time: Nanos::from_millis(10),
-            trial_bytes: written,
-            space: settings.space(),
-            inodes: 2,
-            ..Estimate::default()
-        })
+        Ok(IozoneSettings::from_case(case)?.estimate(host))
     }
 
     fn prepare(&self, case: &Case, cx: &Context<'_>) -> Result<Box<dyn Prepared>, TestError> {

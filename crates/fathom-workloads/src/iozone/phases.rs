@@ -1,5 +1,6 @@
 use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +9,7 @@ use fathom_model::definition::iozone::{IozoneOperation, IozoneSettings};
 use fathom_model::{CacheEvidence, FileEvidence, HostEvidence, Observer, TestError};
 use rustix::fs::{Mode, OFlags, SeekFrom};
 
-use crate::classic::{CpuTime, Laps, Meter, Root, Watch};
+use crate::classic::{CpuTime, Laps, Meter, Places, Root, Watch};
 
 /// The file.
 const NAME: &CStr = c"iozone.tmp";
@@ -130,7 +131,7 @@ impl<'a> Phases<'a> {
             self.operate(*operation, is_chosen.then_some(observer), &mut report)?;
         }
         report.file = self.look_at_file()?;
-        self.root.unlink(NAME)?;
+        Places::new(self.root).remove_file(NAME)?;
         Ok(report)
     }
 
@@ -241,9 +242,10 @@ impl<'a> Phases<'a> {
 
     /// How much of the file is in the page cache before the chosen operation.
     fn residency(&self) -> CacheEvidence {
-        let found = fathom_io::residency(&self.root.path_of(NAME), None);
+        let look = |path: &Path| fathom_io::residency(path, None).ok();
+        let found = self.root.look(NAME, look).ok().flatten().flatten();
         CacheEvidence {
-            resident_bytes_before: found.ok().map(|found| found.resident.as_u64()),
+            resident_bytes_before: found.map(|found| found.resident.as_u64()),
             resident_bytes_after: None,
             asked: "any".to_owned(),
         }
@@ -251,10 +253,13 @@ impl<'a> Phases<'a> {
 
     /// Size, contents and extents of the file at the end.
     fn look_at_file(&self) -> Result<FileEvidence, TestError> {
-        let path = self.root.path_of(NAME);
-        let size = std::fs::metadata(&path)
-            .map_err(|error| TestError::io("looking at", &path, error))?
-            .len();
+        let look = |path: &Path| (std::fs::metadata(path), fathom_io::extents(path).ok());
+        let (size, map) = self.root.look(NAME, look)?.unzip();
+        let size = size.transpose().map_err(|error| {
+            let path = self.root.path_of(NAME);
+            TestError::io("looking at", &path, error)
+        })?;
+        let (size, map) = (size.map_or(0, |meta| meta.len()), map.flatten());
         Root::expect("size of the file", size, self.settings.size.as_u64())?;
         if self.settings.operation.reads() && !self.buffer.starts_with(&MARK[..]) {
             return Err(TestError::Check {
@@ -262,7 +267,6 @@ impl<'a> Phases<'a> {
                 found: "the last record read does not begin as every record does".to_owned(),
             });
         }
-        let map = fathom_io::extents(&path).ok();
         Ok(FileEvidence {
             size_bytes: size,
             unwritten_bytes: map.and_then(|map| map.unwritten).map(|u| u.as_u64()),

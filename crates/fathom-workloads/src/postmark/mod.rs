@@ -26,7 +26,7 @@ use self::player::{
 use crate::classic::{
     Conductor, Outcome, Root, Seat, Traffic, Watch, needs, renew, run_crew, unmet_of,
 };
-use crate::common::{CaseDir, Guess, native};
+use crate::common::{CaseDir, native};
 
 /// Version of this implementation's work.
 const IMPLEMENTATION: &str = "1";
@@ -71,22 +71,7 @@ impl Test for PostmarkTest {
     }
 
     fn estimate(&self, host: &Host, case: &Case) -> Result<Estimate, TestError> {
-        let settings = PostmarkSettings::from_case(case)?;
-        let guess = Guess::of(&host.target);
-        let mean = u64::from(settings.size_low / 2 + settings.size_high / 2);
-        let bound = settings.transactions + u64::from(settings.files);
-        let written = settings
-            .plan()
-            .map_or_else(|| bound.saturating_mul(mean), |plan| plan.written_bytes());
-        let calls = Nanos::new(settings.transactions.saturating_mul(100_000));
-        Ok(Estimate {
-            trial_time: guess.time_to_write(Bytes::new(written)).plus(calls),
-            prepare_time: Nanos::from_millis(10),
-            trial_bytes: Bytes::new(written),
-            space: settings.space(),
-            inodes: settings.inodes(),
-            ..Estimate::default()
-        })
+        Ok(PostmarkSettings::from_case(case)?.estimate(host))
     }
 
     fn prepare(&self, case: &Case, cx: &Context<'_>) -> Result<Box<dyn Prepared>, TestError> {

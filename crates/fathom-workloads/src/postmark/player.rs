@@ -8,10 +8,10 @@ use fathom_model::definition::postmark::{
     PostmarkFile, PostmarkOp, PostmarkPlan, PostmarkSettings, PostmarkStream,
 };
 use fathom_model::{HostEvidence, Observer, TestError};
-use rustix::fs::{AtFlags, Mode, OFlags, SeekFrom};
+use rustix::fs::{Mode, OFlags, SeekFrom};
 
 use super::stdio::Stdio;
-use crate::classic::{CpuTime, Laps, Meter, Root, Watch};
+use crate::classic::{CpuTime, Laps, Meter, Places, Root, Watch};
 
 /// Kinds of operations, by their place in [`KINDS`].
 pub(super) const CREATE: usize = 0;
@@ -70,6 +70,7 @@ impl Moved {
 pub(super) struct Player<'a> {
     settings: PostmarkSettings,
     root: &'a Root,
+    places: Places<'a>,
     watch: Watch<'a>,
     done: &'a AtomicU64,
     stdio: Stdio,
@@ -89,6 +90,7 @@ impl<'a> Player<'a> {
         Self {
             settings,
             root,
+            places: Places::new(root),
             watch,
             done,
             stdio: Stdio::new(),
@@ -191,7 +193,7 @@ impl<'a> Player<'a> {
             PostmarkOp::Append { file, bytes } => self.append(file, bytes),
             PostmarkOp::Delete { file } => {
                 self.set_name(file);
-                self.root.unlink(c_text(&self.name))
+                self.places.remove_file(c_text(&self.name))
             }
         }
     }
@@ -288,16 +290,17 @@ impl<'a> Player<'a> {
         for number in 0..self.settings.directories() {
             let name = directory(number);
             let mode = Mode::from_raw_mode(0o700);
-            self.root.make_directory(c_text(&name), mode)?;
+            self.places.need_directory(c_text(&name), mode)?;
         }
         Ok(())
     }
 
-    fn remove_directories(&self) -> Result<(), TestError> {
+    fn remove_directories(&mut self) -> Result<(), TestError> {
         for number in 0..self.settings.directories() {
             let name = directory(number);
             let name = c_text(&name);
-            rustix::fs::unlinkat(self.root.fd(), name, AtFlags::REMOVEDIR)
+            self.places
+                .remove_directory(name)
                 .map_err(|errno| self.root.error("removing", name, errno))?;
         }
         Ok(())

@@ -7,7 +7,8 @@ use fathom_testkit::{Bench, conforms};
 use super::stdio::Stdio;
 use super::*;
 use crate::classic::testing::{
-    Calls, a_full_disk_is_told, child_command, more_work, tool, traced, traced_child,
+    Calls, a_full_disk_is_told, a_planted_link_is_not_followed, child_command, more_work, tool,
+    traced, traced_child,
 };
 
 const SMALL: [(&str, &str); 4] = [
@@ -88,6 +89,13 @@ fn running_out_of_files_is_said_before_and_while_running() {
         error.contains("the files ran out after 1 of 200"),
         "{error}"
     );
+}
+
+#[test]
+fn links_planted_while_it_runs_are_not_followed() {
+    let typed = with(&[("subdirectories", "20"), ("transactions", "100000")]);
+    let planted = a_planted_link_is_not_followed(&PostmarkTest::new(), &typed);
+    assert!(planted > 0, "nothing was planted");
 }
 
 #[test]

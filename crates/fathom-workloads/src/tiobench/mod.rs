@@ -9,9 +9,10 @@ mod phase;
 #[cfg(test)]
 mod tests;
 
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use fathom_base::{Bytes, Nanos, seed_for};
+use fathom_base::{Nanos, seed_for};
 use fathom_model::definition::tiobench::{
     self as definition, BLOCK, TiobenchMeasured, TiobenchOperation, TiobenchSettings,
 };
@@ -25,7 +26,7 @@ use crate::classic::{
     Conductor, CpuTime, Meter, Outcome, Root, Seat, Traffic, Watch, needs, renew, run_threads,
     unmet_of,
 };
-use crate::common::{CaseDir, Guess, native};
+use crate::common::{CaseDir, native};
 
 /// Version of this implementation's work.
 const IMPLEMENTATION: &str = "1";
@@ -66,35 +67,12 @@ impl Test for TiobenchTest {
             Err(error) => return unmet_of(&error),
         };
         let mut unmet = settings.conflicts();
-        unmet.extend(needs(host, settings.space(), inodes(&settings)));
+        unmet.extend(needs(host, settings.space(), settings.inodes()));
         unmet
     }
 
     fn estimate(&self, host: &Host, case: &Case) -> Result<Estimate, TestError> {
-        let settings = TiobenchSettings::from_case(case)?;
-        let guess = Guess::of(&host.target);
-        let chain = settings.operation.chain();
-        let writes: u64 = chain
-            .iter()
-            .filter(|one| !one.reads())
-            .map(|one| settings.calls_in_all(*one))
-            .sum();
-        let each = match settings.sync_open {
-            true => guess.flush_ns,
-            false => guess.write_ns,
-        };
-        // Synchronous writes of several threads share flushes, up to about eight at a time.
-        let together = u64::from(settings.threads.min(8));
-        let written = Bytes::new(writes.saturating_mul(BLOCK));
-        Ok(Estimate {
-            trial_time: Nanos::new(writes.saturating_mul(each) / together)
-                .plus(guess.time_to_write(written)),
-            prepare_time: Nanos::from_millis(10),
-            trial_bytes: written,
-            space: settings.space(),
-            inodes: inodes(&settings),
-            ..Estimate::default()
-        })
+        Ok(TiobenchSettings::from_case(case)?.estimate(host))
     }
 
     fn prepare(&self, case: &Case, cx: &Context<'_>) -> Result<Box<dyn Prepared>, TestError> {
@@ -103,10 +81,6 @@ impl Test for TiobenchTest {
             directory: CaseDir::create(case, cx)?,
         }))
     }
-}
-
-fn inodes(settings: &TiobenchSettings) -> u64 {
-    u64::from(settings.threads) + 1
 }
 
 #[derive(Debug)]
@@ -198,10 +172,10 @@ impl PreparedTiobench {
     fn resident(&self, root: &Root) -> Option<u64> {
         let mut sum = 0;
         for index in 0..self.settings.threads {
-            let path = root.path_of(&name_of(index));
+            let look = |path: &Path| fathom_io::residency(path, None).ok();
             // Before the writes there are none.
-            if path.exists() {
-                sum += fathom_io::residency(&path, None).ok()?.resident.as_u64();
+            if let Some(found) = root.look(&name_of(index), look).ok()? {
+                sum += found?.resident.as_u64();
             }
         }
         Some(sum)
@@ -212,13 +186,16 @@ impl PreparedTiobench {
         let mut all = FileEvidence::default();
         let (mut unwritten, mut extents) = (Some(0), Some(0));
         for index in 0..self.settings.threads {
-            let path = root.path_of(&name_of(index));
-            let size = std::fs::symlink_metadata(&path)
-                .map_err(|error| TestError::io("looking at", &path, error))?
-                .len();
+            let name = name_of(index);
+            let look = |path: &Path| (std::fs::metadata(path), fathom_io::extents(path).ok());
+            let (size, map) = root.look(&name, look)?.unzip();
+            let size = size
+                .transpose()
+                .map_err(|error| TestError::io("looking at", root.path_of(&name), error))?
+                .map_or(0, |meta| meta.len());
             Root::expect("size of a file", size, self.settings.size.as_u64())?;
             all.size_bytes += size;
-            let map = fathom_io::extents(&path).ok();
+            let map = map.flatten();
             let add = |sum: Option<u64>, one: Option<u64>| Some(sum? + one?);
             let holes = map.as_ref().and_then(|map| map.unwritten);
             unwritten = add(unwritten, holes.map(|bytes| bytes.as_u64()));

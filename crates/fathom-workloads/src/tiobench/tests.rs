@@ -1,5 +1,6 @@
 use std::path::Path;
 
+use fathom_base::Bytes;
 use fathom_model::{Test, TestError};
 use fathom_testkit::{Bench, conforms};
 

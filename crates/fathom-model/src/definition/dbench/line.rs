@@ -296,6 +296,13 @@ impl LineReader {
                 }
                 _ => {
                     numbers[at] = number(*argument, word)?;
+                    let opens_nothing = row.op == LoadOp::NTCreateX && !succeeds;
+                    if *argument == Handle && numbers[at] == 0 && !opens_nothing {
+                        return Err(problem(
+                            "\"0\" where a handle should be",
+                            "a number from 1; 0 only where an open is to fail",
+                        ));
+                    }
                     at += 1;
                 }
             }
@@ -465,7 +472,8 @@ fn status_of(word: &[u8]) -> Result<bool, LineProblem> {
 /// A whole number: decimal, with 0x hexadecimal, with 0 octal, as C reads them.
 fn number(argument: Argument, word: &[u8]) -> Result<i64, LineProblem> {
     let (what, low, high) = match argument {
-        Handle => ("a handle", 1, i64::from(i32::MAX)),
+        // 0 is no file: Debian's load file has it where an open is to fail.
+        Handle => ("a handle", 0, i64::from(i32::MAX)),
         Offset => ("an offset", 0, MAX_OFFSET),
         Length => ("a length", 0, MAX_TRANSFER),
         Micros => ("microseconds", 0, MAX_SLEEP),

@@ -186,7 +186,11 @@ fn bad_lines_are_named_with_their_place() {
         ),
         (
             "Flush x NT_STATUS_OK",
-            "\"x\" where a handle should be; expected a whole number from 1 to 2147483647",
+            "\"x\" where a handle should be; expected a whole number from 0 to 2147483647",
+        ),
+        (
+            "Flush 0 NT_STATUS_OK",
+            "\"0\" where a handle should be; expected a number from 1",
         ),
         (
             "WriteX 7 -1 1 1 NT_STATUS_OK",
