@@ -13,22 +13,28 @@
 //! assert_eq!(profiles.get("pgbench").unwrap().title, "PostgreSQL pgbench");
 //! ```
 
+mod classic;
 mod command;
+pub mod dbench;
 pub mod drivers;
 mod error;
 pub mod fio;
 mod found;
+pub mod fs_mark;
 pub mod hdparm;
 mod hook;
 mod intern;
+pub mod iozone;
 mod locate;
 mod needs;
 mod new;
+pub mod postmark;
 pub mod profile;
 pub mod service;
 mod set;
 pub mod sqlite3;
 mod test;
+pub mod tiobench;
 
 use std::ffi::OsStr;
 
@@ -49,6 +55,11 @@ pub fn program_tests(search_path: &OsStr) -> Vec<Box<dyn Test>> {
     vec![
         Box::new(fio::FioTest::new(search_path)),
         Box::new(sqlite3::Sqlite3Test::new(search_path)),
+        Box::new(dbench::DbenchTest::new(search_path)),
+        Box::new(fs_mark::FsMarkTest::new(search_path)),
+        Box::new(iozone::IozoneTest::new(search_path)),
+        Box::new(postmark::PostmarkTest::new(search_path)),
+        Box::new(tiobench::TiobenchTest::new(search_path)),
         Box::new(hdparm::HdparmTest::new(search_path)),
     ]
 }

@@ -56,8 +56,8 @@ impl Root {
         self
     }
 
-    /// The size of the file system mounted at `point`.
-    pub(crate) fn space(&self, point: &Path) -> Option<Space> {
+    /// The size of the file system that `point` is on (of a tree, its mount point).
+    pub fn space(&self, point: &Path) -> Option<Space> {
         if !self.is_system() {
             return self.spaces.get(point).copied();
         }
