@@ -132,6 +132,10 @@ fn an_override_reaches_every_case_that_has_the_option() {
     let plan = build(&request).unwrap();
     assert_eq!(lines(&plan)[2], "Y level=5 | case: b - level: 5");
     assert_eq!(plan.header.cases.len(), 5);
+    // Said of a case, a size is its scale, which these do not have.
+    request.overrides = vec![over("size", &["short"])];
+    let error = build(&request).unwrap_err().to_string();
+    assert!(error.contains("scale"), "{error}");
     // A comma in a free text is part of it.
     request.overrides = vec![over("case", &["p", "q"])];
     assert_eq!(
