@@ -22,7 +22,7 @@ const USAGE: &str = "\
 usage: cargo xtask TASK
 
   test                 what CI runs: installs peers (as root), format, lints, all tests, both feature sets
-  bench [GROUP ...]    ratios against peers: engine, interface, reports; --pairs N, --seconds N, --directory DIR, --only TEXT, --build
+  bench [GROUP ...]    ratios against peers: engine, interface, reports, workloads; --pairs N, --seconds N, --directory DIR, --only TEXT, --build
   accuracy [PART ...]  errors against known answers, fio beside: freeze, rates, bimodal, faults, cost, pairs (root)
   device DIR MODEL     mounts a file of which requests take as long as the model says (root)
   gallery              numbers that are wrong in a known way: each must get its verdict (root)

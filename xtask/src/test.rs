@@ -10,7 +10,7 @@ use crate::generate;
 use crate::run::{cargo, has_program, insist, is_root};
 
 /// Programs the full run compares with or needs: program, Debian package, what for.
-const PEERS: [(&str, &str, &str); 16] = [
+const PEERS: [(&str, &str, &str); 20] = [
     (
         "fio",
         "fio",
@@ -26,6 +26,10 @@ const PEERS: [(&str, &str, &str); 16] = [
     ("mariadb-slap", "mariadb-client", "mariadb-slap"),
     ("sysbench", "sysbench", "sysbench-oltp, sysbench-fileio"),
     ("ioping", "ioping", "ioping"),
+    ("dbench", "dbench", "dbench, implementation program"),
+    ("fs_mark", "fsmark", "fs-mark, implementation program"),
+    ("postmark", "postmark", "postmark, implementation program"),
+    ("hdparm", "hdparm", "hdparm-read, implementation program"),
     ("strace", "strace", "counting the system calls of a trial"),
     ("mkfs.ext4", "e2fsprogs", "file systems on loop devices"),
     ("mkfs.xfs", "xfsprogs", "file systems on loop devices"),

@@ -16,6 +16,7 @@ mod interface;
 mod ours;
 mod reports;
 mod table;
+mod workloads;
 
 pub use fio::version as fio_version;
 pub use ours::{binary as our_binary, example as our_example};
@@ -32,7 +33,7 @@ pub struct Choices {
     pub directory: PathBuf,
     /// Also time a cold release build.
     pub build: bool,
-    /// Only loads of the engine with this text in their name.
+    /// Only loads with this text in their name.
     pub only: String,
 }
 
@@ -43,7 +44,7 @@ struct Group {
     measure_all: fn(&Choices, &mut Vec<Row>) -> Result<()>,
 }
 
-const GROUPS: [Group; 3] = [
+const GROUPS: [Group; 4] = [
     Group {
         name: "engine",
         what: "rates, CPU and latency of the I/O engine against fio",
@@ -58,6 +59,11 @@ const GROUPS: [Group; 3] = [
         name: "reports",
         what: "reading, showing, exporting and merging results: user CPU and memory",
         measure_all: reports::measure_all,
+    },
+    Group {
+        name: "workloads",
+        what: "the file-system tests against the originals, in memory and on the disk",
+        measure_all: workloads::measure_all,
     },
 ];
 
