@@ -124,6 +124,7 @@ impl<'a> Factor<'a> {
         let pairs = pairs(file, &self.name, &self.levels[0], &self.levels[level]);
         let mut all: Vec<LogRatio> = Vec::new();
         let mut cases = 0;
+        let mut most_pairs = 0;
         for block in blocks {
             let ratios: Vec<PairRatio> = pairs
                 .iter()
@@ -133,6 +134,7 @@ impl<'a> Factor<'a> {
                 continue;
             };
             cases += 1;
+            most_pairs = most_pairs.max(effect.pairs);
             all.extend(combined(&ratios));
             self.effects.push(effect);
         }
@@ -144,7 +146,7 @@ impl<'a> Factor<'a> {
             self.effects.push(Effect {
                 case: None,
                 level,
-                pairs: pairs.len(),
+                pairs: most_pairs,
                 ratio: together.estimate.value,
                 interval: Some((together.estimate.low, together.estimate.high)),
             });

@@ -84,6 +84,7 @@ fn an_effect_is_told_for_each_case_with_its_interval() {
         "{text}"
     );
     assert!(line("all cases").contains("1.59x"), "{text}");
+    assert!(line("all cases").ends_with("2 pairs"), "{text}");
     assert!(line("raid0").ends_with("0.63     1.00"), "{text}");
 }
 
