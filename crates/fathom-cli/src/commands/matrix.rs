@@ -15,8 +15,8 @@ use fathom_model::{Case, Machine, Mount, RunEnd, Sink, TargetInfo, Trial};
 use fathom_profiles::Profiles;
 use fathom_runner::scratch::ProcessTable;
 use fathom_runner::{
-    Control, Monitor, Outcome, Plan, PlanRequest, Registry, ResumeOptions, Runner, Selection,
-    entropy, run_id,
+    Control, Monitor, Outcome, Plan, PlanRequest, Registry, ResumeOptions, RunError, Runner,
+    Selection, entropy, run_id,
 };
 use fathom_store::Store;
 use fathom_system::{MachineObserver, Root, Sensors};
@@ -518,6 +518,18 @@ impl<'a> Bench<'a> {
             }
         };
         let outcome = self.carry_out(cell, &place, plan.as_ref())?;
+        let is_hung = matches!(outcome.error, Some(RunError::Hung { .. }));
+        if outcome.end == RunEnd::Aborted && outcome.saved_as.is_some() && !is_hung {
+            // A full disk, for example, would be full again: what was measured stands, and the
+            // other configurations have their turn.
+            cell.store.discard_run(&outcome.run_id)?;
+            let why = outcome
+                .error
+                .map_or_else(String::new, |error| error.to_string());
+            let name = &cell.configuration.identifier;
+            self.printer.words(&format!("{name}: ended early: {why}"));
+            return Ok(CellEnd::Done);
+        }
         match (outcome.end, outcome.error) {
             (RunEnd::Cancelled, _) => Ok(CellEnd::Stopped),
             (RunEnd::Complete, None) => Ok(CellEnd::Done),
