@@ -30,8 +30,8 @@ pub(crate) use heat::push_heat;
 pub(crate) use lines::{
     Curves, curves_of_latency, curves_of_lines, curves_of_series, extent_texts, push_lines,
 };
-pub use rate::{RateCurve, rate_chart};
 pub(crate) use palette::{DARK, LIGHT, Theme, push_rules};
+pub use rate::{RateCurve, rate_chart};
 
 /// A chart as a file of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
