@@ -11,7 +11,10 @@ use crate::bench::{fio_version, our_binary, our_example};
 use crate::device::{Device, Model};
 use crate::run::{cargo, insist, is_root, output, root};
 
-const PARTS: [(&str, fn(&Bench) -> Result<()>); 6] = [
+/// A part of the table.
+type Part = fn(&Bench) -> Result<()>;
+
+const PARTS: [(&str, Part); 6] = [
     ("freeze", freeze),
     ("rates", rates),
     ("bimodal", bimodal),

@@ -214,9 +214,11 @@ pub struct RunOutputArgs {
 
 /// `fathom knee`.
 #[derive(Debug, Args)]
-#[command(after_help = "The ceiling is measured first, without a rate; then rates from 5 % of it \
+#[command(
+    after_help = "The ceiling is measured first, without a rate; then rates from 5 % of it \
     upwards in an open loop, in random order, each for as many trials as fathom run would take. The \
-    knee is the highest rate up to which p99 stays within the factor of the flat part's.")]
+    knee is the highest rate up to which p99 stays within the factor of the flat part's."
+)]
 pub struct KneeArgs {
     /// Directory to test in; or a block device or file (see --destroy) [default: here]
     #[arg(short, long, value_name = "PATH")]

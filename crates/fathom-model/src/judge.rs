@@ -12,8 +12,8 @@ mod entry;
 mod facts;
 mod host;
 pub mod limits;
-mod series;
 mod pace;
+mod series;
 mod table;
 #[cfg(test)]
 mod tests;

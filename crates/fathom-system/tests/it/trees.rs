@@ -451,7 +451,8 @@ fn fields_of_a_desktop_and_its_sensors() {
         power/package-0
         pressure-io
         memory-used
-        memory-dirty"#]].assert_eq(&ids.join("\n"));
+        memory-dirty"#]]
+    .assert_eq(&ids.join("\n"));
 }
 
 #[test]
