@@ -140,6 +140,8 @@ impl Gallery {
     }
 
     fn command(&self, target: &Path, options: &str) -> Command {
+        // Each piece is saved under the same name.
+        let _ = std::fs::remove_dir_all(self.directory.join("data"));
         let mut command = Command::new(&self.fathom);
         command.args(["run", "io", "--quiet", "--json", "--min-trials", "1"]);
         command.args(["--max-trials", "1", "--name", "gallery"]);
