@@ -274,7 +274,8 @@ fn text(ceiling: f64, steps: &[Step], found: Option<Knee>, factor: f64) -> Strin
 fn sentence(found: Option<Knee>, factor: f64) -> String {
     let rough = |ns: f64| Nanos::new(ns as u64).rough();
     match found {
-        None => "no knee: even the lowest rates were missed, or had no latency to compare with\n".to_owned(),
+        None => "no knee: even the lowest rates were missed, or had no latency to compare with\n"
+            .to_owned(),
         Some(knee) => {
             let flat = rough(knee.flat_latency);
             let end = match knee.beyond {
