@@ -25,11 +25,11 @@ fn the_definition_is_sound() {
     command().debug_assert();
 }
 
-/// Words of a command line in a document: quotes are not used there.
+/// Words of a command line in a document.
 fn words(line: &str) -> Vec<String> {
     let line = line.split(" #").next().unwrap_or_default();
     let line = line.split(" | ").next().unwrap_or_default();
-    line.split_whitespace().map(str::to_owned).collect()
+    shell_words::split(line).unwrap_or_else(|error| panic!("{line}: {error}"))
 }
 
 /// Command lines in a document: ``fathom ...`` between backticks or after `$ `.

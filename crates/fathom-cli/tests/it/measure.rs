@@ -230,11 +230,10 @@ fn the_null_engine_on_a_virtual_clock_gives_one_exact_transcript() {
         let result = bench.run(&words).expect(0).json();
         let trials = result["runs"][0]["trials"].as_array().unwrap().clone();
         let kept = trials.iter().map(|trial| {
-            (
-                trial["values"].clone(),
-                trial["histograms"].clone(),
-                trial["series"].clone(),
-            )
+            let mut series = trial["series"].as_object().unwrap().clone();
+            // Sensors watch the machine, which is not virtual.
+            series.retain(|name, _| !name.starts_with("sensor/"));
+            (trial["values"].clone(), trial["histograms"].clone(), series)
         });
         kept.collect::<Vec<_>>()
     };

@@ -108,7 +108,7 @@ fn words_are_no_shell_unless_one_is_asked_for() {
         done.stdout
     );
     let done = run(&bench, &[&words[..], &["--shell", "--json"]].concat()).expect(0);
-    assert_eq!(done.json()["results"][0]["entries"][0]["value"], 2);
+    assert_eq!(done.json()["results"][0]["entries"][0]["value"], 2.0);
 }
 
 #[test]

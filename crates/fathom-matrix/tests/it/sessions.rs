@@ -1,6 +1,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fathom_base::WallTime;
 use fathom_matrix::{
@@ -123,6 +124,14 @@ impl Bench for Writer {
 }
 
 /// A data directory on a disk, or nothing, said, where no loop devices can be made.
+/// One test at a time: a program that one starts inherits the locks of all of this process, and a
+/// lock that is held means that somebody is at it.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn rig() -> Option<TempDir> {
     if !is_root("a loop device") {
         return None;
@@ -171,6 +180,7 @@ fn assert_nothing_left(data: &Path) {
 
 #[test]
 fn every_configuration_is_built_measured_and_torn_down_in_each_block() {
+    let _turn = turn();
     let Some(data) = rig() else { return };
     let mut bench = Writer::default();
     let end = run(data.path(), &mut bench).unwrap();
@@ -216,6 +226,7 @@ fn every_configuration_is_built_measured_and_torn_down_in_each_block() {
 
 #[test]
 fn a_stopped_matrix_goes_on_where_it_was() {
+    let _turn = turn();
     let Some(data) = rig() else { return };
     let mut first = Writer {
         at: Some((2, Ok(CellEnd::Stopped))),
@@ -292,6 +303,7 @@ fn left_behind(data: &Path) -> PathBuf {
 
 #[test]
 fn what_a_killed_session_left_is_undone_and_nothing_else() {
+    let _turn = turn();
     let Some(data) = rig() else { return };
     let Some(other) = rig() else { return };
     let foreign = left_behind(other.path());
@@ -310,6 +322,7 @@ fn what_a_killed_session_left_is_undone_and_nothing_else() {
 
 #[test]
 fn a_program_that_outlived_its_session_is_ended_first() {
+    let _turn = turn();
     let Some(data) = rig() else { return };
     let point = left_behind(data.path());
     let lock = data.path().join("matrix/test/lock");
@@ -335,6 +348,7 @@ fn a_program_that_outlived_its_session_is_ended_first() {
 
 #[test]
 fn a_matrix_that_was_begun_with_another_file_is_not_gone_on_with() {
+    let _turn = turn();
     let Some(data) = rig() else { return };
     let mut first = Writer {
         at: Some((1, Ok(CellEnd::Stopped))),

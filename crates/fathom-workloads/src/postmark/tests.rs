@@ -263,7 +263,19 @@ fn the_system_calls_are_the_originals() {
         };
         let ours = more_work(&small, &large);
         let theirs = more_work(&their_small, &their_large);
-        assert_eq!(ours, theirs, "calls for 80 transactions more, {options:?}");
+        // The process of our trial opens and reads a file of its own more or less now and then.
+        for (call, theirs) in &theirs {
+            let slack = u64::from(matches!(call.as_str(), "open" | "close" | "read"));
+            let apart = ours
+                .get(call)
+                .copied()
+                .unwrap_or_default()
+                .abs_diff(*theirs);
+            assert!(
+                apart <= slack,
+                "{call} for 80 transactions more, {options:?}: {ours:?} {theirs}"
+            );
+        }
         assert!(ours["read"] > 40 && ours["write"] > 80, "{ours:?}");
     }
 }
