@@ -86,6 +86,7 @@ pub fn test() -> Result<()> {
         "--bins",
         "--tests",
         "--examples",
+        "--no-fail-fast",
     ];
     let mut skipped = count_skipped(cargo(&[&tests[..], &["--", "--include-ignored"]].concat()))?;
     let drivers = [&["test"][..], &DRIVERS[..], &["--lib", "--test", "drivers"]].concat();
