@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::DriverError;
 use fathom_model::{Direction, HostEvidence};
 use fathom_stats::Histogram;
 
@@ -79,6 +80,35 @@ pub enum Expected {
     },
     /// Rows that each table must hold.
     Rows(BTreeMap<String, u64>),
+}
+
+impl Expected {
+    /// Counts the rows of each table that must hold a known number of them; the tables with their
+    /// rows, none where something else is expected.
+    ///
+    /// # Errors
+    /// [`DriverError::Invariant`] of the name `check` for a table that holds another number, and
+    /// what `count` fails with.
+    pub(crate) fn check_rows(
+        &self,
+        check: &'static str,
+        mut count: impl FnMut(&str) -> Result<u64, DriverError>,
+    ) -> Result<Vec<(&str, u64)>, DriverError> {
+        let Self::Rows(tables) = self else {
+            return Ok(Vec::new());
+        };
+        let counted = tables.iter().map(|(table, expected)| {
+            let rows = count(table)?;
+            match rows == *expected {
+                true => Ok((table.as_str(), rows)),
+                false => Err(DriverError::Invariant {
+                    check,
+                    found: format!("{table} holds {rows} rows instead of {expected}"),
+                }),
+            }
+        });
+        counted.collect()
+    }
 }
 
 impl DriverFigures {

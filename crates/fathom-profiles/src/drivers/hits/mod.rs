@@ -183,19 +183,12 @@ impl Driver for ClickhouseHits {
         call: &Call<'_>,
     ) -> Result<Vec<String>, DriverError> {
         let http = Http::new(endpoint)?;
-        let mut found = Vec::new();
-        if let Expected::Rows(tables) = &figures.expected {
-            for (table, expected) in tables {
-                let rows = count(&http, table, call)?;
-                if rows != *expected {
-                    return Err(DriverError::Invariant {
-                        check: "rows of the table",
-                        found: format!("{table} holds {rows} rows instead of {expected}"),
-                    });
-                }
-                found.push(format!("{table} holds {rows} rows, as before"));
-            }
-        }
+        let counted = |table: &str| count(&http, table, call);
+        let rows = figures.expected.check_rows("rows of the table", counted)?;
+        let mut found: Vec<String> = rows
+            .into_iter()
+            .map(|(table, rows)| format!("{table} holds {rows} rows, as before"))
+            .collect();
         found.push(check_answers(&http, call)?);
         Ok(found)
     }

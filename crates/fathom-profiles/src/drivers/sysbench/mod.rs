@@ -147,17 +147,10 @@ impl Driver for SysbenchOltp {
         };
         let server = Server::patient(endpoint, Some(&endpoint.database), call)?;
         let mut connection = server.connect()?;
-        for (table, expected) in tables {
+        figures.expected.check_rows("rows of the tables", |table| {
             call.check("counting rows")?;
-            let sql = format!("select count(*) from {table}");
-            let rows: u64 = server.value(&mut connection, &sql)?;
-            if rows != *expected {
-                return Err(DriverError::Invariant {
-                    check: "rows of the tables",
-                    found: format!("{table} holds {rows} rows instead of {expected}"),
-                });
-            }
-        }
+            server.value(&mut connection, &format!("select count(*) from {table}"))
+        })?;
         let (count, rows) = (tables.len(), settings.rows);
         Ok(vec![format!(
             "each of {count} tables holds {rows} rows, as before"
